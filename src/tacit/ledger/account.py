@@ -1,0 +1,245 @@
+"""Accounts: one data set, its unit, its total budget, and everything charged to it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from tacit.errors import BudgetError, LedgerError, bad_parameter
+from tacit.ledger.chain import Row, canonical, link, tampered
+from tacit.ledger.state import WHOLE, Charge, State, child, write_budget
+from tacit.ledger.store import Transaction
+from tacit.privacy import accounting
+from tacit.privacy.accounting import Accounting
+from tacit.privacy.budget import Budget
+from tacit.privacy.loss import Loss, compose
+from tacit.privacy.unit import Unit
+
+if TYPE_CHECKING:
+    from tacit.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a charge pays for. ``identity`` holds everything that makes two requests the same."""
+
+    identity: dict[str, Any]
+    budget: Budget
+    loss: Loss
+    mechanism: str
+    query: str
+    simulation: bool
+    steps: int = 1
+
+
+class Account:
+    """A budget for one data set, or for one part of it. Made by :meth:`tacit.Ledger.account`, not by hand.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> account = tacit.Ledger.open().account("survey", budget=tacit.Budget(1.0))
+    >>> account.spent.epsilon, account.remaining.epsilon
+    (0.0, 1.0)
+    """
+
+    def __init__(self, ledger: Ledger, name: str, path: str = WHOLE) -> None:
+        self.ledger = ledger
+        self.name = name
+        self.partition = path
+
+    # -- what anybody may look at -----------------------------------------------------------------------------------
+
+    @property
+    def budget(self) -> Budget:
+        """The total budget of the data set."""
+        with self._reading() as (_, state):
+            return state.budget
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        with self._reading() as (_, state):
+            return state.unit
+
+    @property
+    def accounting(self) -> Accounting:
+        """How charges add up."""
+        with self._reading() as (_, state):
+            return state.accounting
+
+    @property
+    def spent(self) -> Budget:
+        """What has been spent, as seen by a unit of this data set (or of this part)."""
+        with self._reading() as (_, state):
+            return accounting.spent(state.budget, state.accounting, state.loss_through(self.partition))
+
+    @property
+    def remaining(self) -> Budget:
+        """A budget that the very next request may have as a whole."""
+        with self._reading() as (_, state):
+            return accounting.remaining(state.budget, state.accounting, state.loss_through(self.partition))
+
+    def entries(self) -> list[Charge]:
+        """Return the charges on this data set (or on this part and within it), oldest first."""
+        with self._reading() as (_, state):
+            charges = [state.charge(seq) for seq in sorted(state.charges)]
+        here = self.partition
+        return [c for c in charges if not here or c.partition == here or c.partition.startswith(f"{here}/")]
+
+    def splits(self) -> dict[str, tuple[str, ...]]:
+        """Return the registered splits of this data set and their parts."""
+        with self._reading() as (_, state):
+            return dict(state.splits.get(self.partition, {}))
+
+    # -- what changes the account -----------------------------------------------------------------------------------
+
+    def split(self, name: str, parts: Sequence[str]) -> dict[str, Account]:
+        """Register a split into disjoint parts, and return an account for each; again is free.
+
+        Parallel composition holds because each unit goes to one part by a coin of its own, so a unit that is added or
+        removed changes one part alone. A split by counting or permuting rows does not have this property.
+        """
+        names = [name, *parts]
+        if len(parts) < 2 or len(set(parts)) < len(parts) or not all(map(_is_plain, names)):
+            expected = "a name and at least two different parts, all plain words without '/' and ':'"
+            raise bad_parameter("Account.split", "name, parts", expected, (name, list(parts)))
+        with self._writing() as (tx, state):
+            known = state.splits.get(self.partition, {}).get(name)
+            if known is None:
+                body = {"path": self.partition, "name": name, "parts": list(parts)}
+                tx.append(link(self.name, state.seq, state.hash, "split", body))
+            elif known != tuple(parts):
+                raise bad_parameter("Account.split", "parts", f"{list(known)}, as registered before", list(parts))
+        return {part: Account(self.ledger, self.name, child(self.partition, name, part)) for part in parts}
+
+    def raise_budget(self, budget: Budget, *, reason: str) -> None:
+        """Raise the total budget: an explicit act, recorded with its reason."""
+        if not isinstance(reason, str) or not reason.strip():
+            raise bad_parameter("raise_budget", "reason", "a sentence for the record", reason)
+        with self._writing() as (tx, state):
+            if not state.budget < budget:
+                expected = f"above the present one ({state.budget})"
+                raise bad_parameter("raise_budget", "budget", expected, budget, "Budgets are never lowered.")
+            body = {"budget": write_budget(budget), "reason": reason}
+            tx.append(link(self.name, state.seq, state.hash, "raise", body))
+
+    def charge(self, request: Request, *, fresh: bool = False) -> Charge:
+        """Check the budget and write the charge, as one durable act. For the gate.
+
+        A request whose very like was charged before costs nothing and returns that charge, unless ``fresh``.
+        """
+        with self._writing() as (tx, state):
+            key = self._key(request)
+            known = state.by_key.get(key)
+            if known is not None and not fresh:
+                return state.charge(known)
+            total = compose([state.loss_through(self.partition), request.loss])
+            if not accounting.admits(state.budget, state.accounting, total):
+                _refuse(self, state, request)
+            body = {
+                "key": key,
+                "path": self.partition,
+                "asked": write_budget(request.budget),
+                "loss": request.loss.to_json(),
+                "mechanism": request.mechanism,
+                "query": request.query,
+                "simulation": request.simulation,
+                "steps": request.steps,
+            }
+            row = link(self.name, state.seq, state.hash, "charge", body)
+            tx.append(row)
+        with self._reading() as (_, state):
+            return state.charge(row.seq)
+
+    def store(self, charge: Charge, step: int, label: str, payload: bytes) -> tuple[bytes, Row]:
+        """Keep the release of a charge; the first one stored is the one that everybody gets. For the gate."""
+        with self._writing() as (tx, state):
+            row = state.releases.get((charge.entry, step))
+            if row is not None:
+                return _checked(tx, row, label), row
+            digest = hashlib.sha256(payload).hexdigest()
+            body = {"charge": charge.entry, "step": step, "label": label, "sha256": digest}
+            row = link(self.name, state.seq, state.hash, "release", body)
+            tx.append(row, payload)
+        return payload, row
+
+    def stored(self, charge: Charge, step: int, label: str) -> tuple[bytes, Row] | None:
+        """Return the stored release of a charge, if there is one. For the gate."""
+        with self._reading() as (tx, state):
+            row = state.releases.get((charge.entry, step))
+            return None if row is None else (_checked(tx, row, label), row)
+
+    # -- how it works ------------------------------------------------------------------------------------------------
+
+    def _reading(self) -> AbstractContextManager[tuple[Transaction, State]]:
+        return self.ledger.reading(self.name)
+
+    def _writing(self) -> AbstractContextManager[tuple[Transaction, State]]:
+        return self.ledger.writing(self.name)
+
+    def _key(self, request: Request) -> str:
+        """Fingerprint a request, so that asking again is recognised and the entry tells nothing about the data."""
+        identity = request.identity | {
+            "path": self.partition,
+            "mechanism": request.mechanism,
+            "loss": request.loss.to_json(),
+            "query": request.query,
+            "steps": request.steps,
+        }
+        return self.ledger.fingerprint(canonical({"account": self.name, **identity}))
+
+    def __repr__(self) -> str:
+        part = f", part {self.partition}" if self.partition else ""
+        return f"Account({self.name!r}{part}, unit: {self.unit}, spent {self.spent} of {self.budget})"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Account:
+        return self  # copies of an estimator spend from the same account
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.ledger, self.name, self.partition)
+
+
+def _reopen(ledger: Ledger, name: str, path: str) -> Account:
+    return Account(ledger, name, path)
+
+
+def _checked(tx: Transaction, row: Row, label: str) -> bytes:
+    payload = tx.payload(row.seq)
+    body = row.fields
+    if hashlib.sha256(payload).hexdigest() != body["sha256"]:
+        raise tampered(row.account, row.seq)
+    if body["label"] != label:
+        raise LedgerError(
+            f"Step {body['step']} of entry {body['charge']} of account {row.account!r} was already used for another "
+            f"release ({body['label']!r}). Each step of a plan is drawn once: pass fresh=True to pay for a new plan."
+        )
+    return payload
+
+
+def _is_plain(name: object) -> bool:
+    return isinstance(name, str) and bool(name) and not set(name) & set("/:\n")
+
+
+def _refuse(account: Account, state: State, request: Request) -> NoReturn:
+    total = state.loss_through(account.partition)
+    remaining = accounting.remaining(state.budget, state.accounting, total)
+    asked = request.budget
+    lacking = Budget.amount(asked.exact_epsilon - remaining.exact_epsilon, asked.exact_delta - remaining.exact_delta)
+    where = f" (part {account.partition})" if account.partition else ""
+    remedy = "Ask for less, or have the data's custodian raise the budget with 'tacit ledger raise'."
+    if request.loss.rho is None and state.accounting is Accounting.CONCENTRATED:
+        remedy += (
+            " A mechanism that states (ε, δ) alone can use nine tenths of the account's δ; "
+            "an account opened with accounting='basic' gives it all."
+        )
+    raise BudgetError(
+        f"The account {account.name!r}{where} cannot pay for this release. "
+        f"Requested: {asked}. Remaining: {remaining}. Lacking: {lacking}. {remedy} Nothing was charged.",
+        requested=asked,
+        remaining=remaining,
+        lacking=lacking,
+    )

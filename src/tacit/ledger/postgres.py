@@ -1,0 +1,95 @@
+"""The ledger in a PostgreSQL database, for a team."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from tacit.errors import LedgerError, MissingExtraError
+from tacit.ledger.store import Purpose, SqlStore
+
+_SETUP_LOCK = 0x7AC17  # any fixed number: serialises the creation of the tables
+
+
+class PostgresStore(SqlStore):
+    """A ledger that several people share. A charge locks its account's row until it is flushed."""
+
+    placeholder = "%s"
+    blob = "BYTEA"
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        host = parts.hostname or "localhost"
+        super().__init__(f"postgresql://{host}{f':{parts.port}' if parts.port else ''}{parts.path}")
+        self._dsn = url  # holds the password: never shown
+
+    def connect(self) -> Any:
+        """Open a connection whose commits wait for the disk."""
+        try:
+            import psycopg
+        except ImportError as error:
+            raise MissingExtraError(
+                "A PostgreSQL ledger needs the psycopg package. Install it with: pip install 'tacit[postgres]'"
+            ) from error
+        connection = psycopg.connect(self._dsn, autocommit=True, connect_timeout=10)
+        connection.execute("SET synchronous_commit = on")
+        connection.execute("SET client_min_messages = warning")
+        return connection
+
+    def begin(self, purpose: Purpose) -> None:
+        """Start; tables are created by one process at a time."""
+        if purpose == "read":
+            self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            return
+        self.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+        if purpose == "create":
+            self.execute("SELECT pg_advisory_xact_lock(?)", (_SETUP_LOCK,))
+
+    def lock(self, account: str) -> None:
+        """Hold the account's row."""
+        self.execute("SELECT 1 FROM tacit_accounts WHERE name = ? FOR UPDATE", (account,))
+
+    def has_tables(self) -> bool:
+        """Look for the ledger's tables on the search path."""
+        return self.execute("SELECT to_regclass('tacit_meta') IS NOT NULL")[0][0] is True
+
+    def guards(self) -> Sequence[str]:
+        """Refuse to change or remove what was written."""
+        function = (
+            "CREATE FUNCTION tacit_append_only() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$"
+        )
+        triggers = [
+            f"CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
+            f"FOR EACH STATEMENT EXECUTE FUNCTION tacit_append_only()"
+            for table in ("tacit_entries", "tacit_releases")
+        ]
+        return [function, *triggers]
+
+    def translate(self, error: Exception) -> LedgerError | None:
+        """Name the server, the trouble and the remedy; never the password."""
+        import psycopg
+
+        if not isinstance(error, psycopg.Error):
+            return None
+        state = error.sqlstate or ""
+        what = (error.diag.message_primary or str(error)).strip().splitlines()[0]
+        if isinstance(error, psycopg.OperationalError) and (not state or state.startswith(("08", "57P"))):
+            self.forget()
+            remedy = (
+                "Check that the server runs and that host, port, user and database are right, then ask again: "
+                "a charge whose answer was lost is found and not made twice."
+            )
+            return LedgerError(f"The PostgreSQL ledger at {self.url} cannot be reached: {what}. {remedy}")
+        if state.startswith("28"):
+            return LedgerError(
+                f"PostgreSQL refused the login to {self.url}: {what}. Check user and password in the URL."
+            )
+        if state == "53100":
+            return LedgerError(f"The disk of {self.url} is full: {what}. Free some space; this step was undone.")
+        if state in ("42501", "25006"):
+            return LedgerError(
+                f"This user may not write to {self.url}: {what}. Grant INSERT and UPDATE. Nothing was charged."
+            )
+        return LedgerError(f"The PostgreSQL ledger at {self.url} cannot be used: {what}. Nothing was charged.")

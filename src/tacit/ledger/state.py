@@ -1,0 +1,185 @@
+"""What the entries of one account add up to: replayed, never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from tacit.ledger.chain import GENESIS, Row, check_links, tampered
+from tacit.privacy.accounting import Accounting
+from tacit.privacy.budget import Budget
+from tacit.privacy.loss import Loss, compose, worst
+from tacit.privacy.unit import Unit
+
+WHOLE = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One charge, as the ledger tells it.
+
+    Attributes
+    ----------
+    entry : int
+        Number of the entry in its account.
+    at : str
+        When, in UTC.
+    budget : Budget
+        The (ε, δ) that was asked for.
+    loss : Loss
+        The certificates that are added up.
+    mechanism, query, partition : str
+    simulation : bool
+        Whether the noise came from a seed, so that the release is not private.
+    steps, released : int
+        How many releases the charge pays for, and how many were stored. A charge with ``released < steps`` was
+        interrupted before its release was stored, or is still being used; asking again completes it for free.
+    """
+
+    entry: int
+    at: str
+    budget: Budget
+    loss: Loss
+    mechanism: str
+    query: str
+    partition: str
+    simulation: bool
+    steps: int
+    released: int
+    hash: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the charge for machines."""
+        return {
+            "entry": self.entry,
+            "at": self.at,
+            "epsilon": self.budget.epsilon,
+            "delta": self.budget.delta,
+            "mechanism": self.mechanism,
+            "query": self.query,
+            "partition": self.partition or None,
+            "simulation": self.simulation,
+            "steps": self.steps,
+            "released": self.released,
+            "hash": self.hash,
+        }
+
+
+def write_budget(budget: Budget) -> dict[str, str]:
+    """Write a budget as exact text."""
+    return {"epsilon": str(budget.exact_epsilon), "delta": str(budget.exact_delta)}
+
+
+def read_budget(body: dict[str, str]) -> Budget:
+    """Read back what ``write_budget`` wrote."""
+    return Budget.amount(Fraction(body["epsilon"]), Fraction(body["delta"]))
+
+
+@dataclass(slots=True)
+class State:
+    """An account up to its entry ``seq``."""
+
+    name: str
+    seq: int = 0
+    hash: str = GENESIS
+    opened: dict[str, Any] = field(default_factory=dict)
+    budget: Budget = field(default_factory=lambda: Budget.amount(Fraction(0)))
+    unit: Unit = field(default_factory=Unit.row)
+    accounting: Accounting = Accounting.CONCENTRATED
+    own: dict[str, Loss] = field(default_factory=dict)
+    splits: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    charges: dict[int, Row] = field(default_factory=dict)
+    by_key: dict[str, int] = field(default_factory=dict)
+    releases: dict[tuple[int, int], Row] = field(default_factory=dict)
+
+    def follow(self, rows: Iterable[Row], head: tuple[int, str]) -> None:
+        """Take in the entries behind ``seq``; raise if they do not link up, or do not end at the head."""
+        new = list(rows)
+        reached = check_links(self.name, new, self.seq, self.hash)
+        if reached != head:
+            raise tampered(self.name, reached[0] + 1)
+        for row in new:
+            self._apply(row)
+        self.seq, self.hash = reached
+
+    def _apply(self, row: Row) -> None:
+        body = row.fields
+        match row.kind:
+            case "open":
+                self.opened = body | {"at": row.at}
+                self.budget = read_budget(body["budget"])
+                self.unit = Unit.from_json(body["unit"])
+                self.accounting = Accounting(body["accounting"])
+            case "raise":
+                self.budget = read_budget(body["budget"])
+            case "split":
+                self.splits.setdefault(body["path"], {})[body["name"]] = tuple(body["parts"])
+            case "charge":
+                path = body["path"]
+                self.own[path] = compose([self.own.get(path, Loss.none()), Loss.from_json(body["loss"])])
+                self.charges[row.seq] = row
+                self.by_key[body["key"]] = row.seq
+            case "release":
+                self.releases[body["charge"], body["step"]] = row
+            case _:
+                raise tampered(self.name, row.seq)
+
+    def loss_through(self, path: str = WHOLE) -> Loss:
+        """Return the loss of a unit that lies in the part at ``path``.
+
+        It suffers what was charged on that part and within it, on every larger set around it, and, for each other
+        split of those sets, the worst of that split's parts, since it lies in one of them.
+        """
+        losses = [self._within(path)]
+        for parent, split in _ancestors(path):
+            losses.append(self.own.get(parent, Loss.none()))
+            others = (name for name in self.splits.get(parent, {}) if name != split)
+            losses.extend(self._across(parent, name) for name in others)
+        return compose(losses)
+
+    def _within(self, path: str) -> Loss:
+        across = [self._across(path, name) for name in self.splits.get(path, {})]
+        return compose([self.own.get(path, Loss.none()), *across])
+
+    def _across(self, path: str, split: str) -> Loss:
+        return worst(self._within(child(path, split, part)) for part in self.splits[path][split])
+
+    def leaves(self, path: str = WHOLE) -> Iterator[str]:
+        """Yield every part, the whole included."""
+        yield path
+        for split, parts in self.splits.get(path, {}).items():
+            for part in parts:
+                yield from self.leaves(child(path, split, part))
+
+    def charge(self, seq: int) -> Charge:
+        """Show one charge."""
+        row = self.charges[seq]
+        body = row.fields
+        return Charge(
+            entry=seq,
+            at=row.at,
+            budget=read_budget(body["asked"]),
+            loss=Loss.from_json(body["loss"]),
+            mechanism=body["mechanism"],
+            query=body["query"],
+            partition=body["path"],
+            simulation=body["simulation"],
+            steps=body["steps"],
+            released=sum((seq, step) in self.releases for step in range(body["steps"])),
+            hash=row.hash,
+        )
+
+
+def child(path: str, split: str, part: str) -> str:
+    """Name a part of a split of the set at ``path``."""
+    return f"{path}/{split}:{part}" if path else f"{split}:{part}"
+
+
+def _ancestors(path: str) -> Iterator[tuple[str, str]]:
+    """Yield each set around ``path`` with the split through which the path leaves it."""
+    while path:
+        parent, _, last = path.rpartition("/")
+        yield parent, last.partition(":")[0]
+        path = parent

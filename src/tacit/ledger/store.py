@@ -1,0 +1,240 @@
+"""The storage contract of the ledger, written once for every SQL database.
+
+A store keeps three tables: accounts with the head of their chain, entries, and the stored releases. Every change runs
+in one transaction that first locks the account; it is durable when the transaction returns.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from tacit.errors import LedgerError, LedgerVersionError
+from tacit.ledger.chain import GENESIS, Row, tampered
+
+FORMAT = 1
+
+Purpose = Literal["read", "write", "create"]
+
+_TABLES = (
+    "CREATE TABLE tacit_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE tacit_accounts (name TEXT PRIMARY KEY, head_seq BIGINT NOT NULL, head_hash TEXT NOT NULL)",
+    "CREATE TABLE tacit_entries (account TEXT NOT NULL REFERENCES tacit_accounts (name), seq BIGINT NOT NULL, "
+    "at TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL, "
+    "PRIMARY KEY (account, seq))",
+    "CREATE TABLE tacit_releases (account TEXT NOT NULL, seq BIGINT NOT NULL, payload {blob} NOT NULL, "
+    "PRIMARY KEY (account, seq), FOREIGN KEY (account, seq) REFERENCES tacit_entries (account, seq))",
+)
+
+
+class Transaction:
+    """A locked account inside an open transaction."""
+
+    def __init__(self, store: SqlStore, account: str) -> None:
+        self._store = store
+        self._account = account
+
+    def head(self) -> tuple[int, str]:
+        """Return number and hash of the last entry; (0, genesis) for an account without one."""
+        rows = self._store.execute("SELECT head_seq, head_hash FROM tacit_accounts WHERE name = ?", (self._account,))
+        return (int(rows[0][0]), str(rows[0][1])) if rows else (0, GENESIS)
+
+    def rows(self, after: int = 0) -> list[Row]:
+        """Return the entries behind ``after``, in order."""
+        found = self._store.execute(
+            "SELECT account, seq, at, kind, body, prev, hash FROM tacit_entries "
+            "WHERE account = ? AND seq > ? ORDER BY seq",
+            (self._account, after),
+        )
+        return [Row(str(r[0]), int(r[1]), str(r[2]), str(r[3]), str(r[4]), str(r[5]), str(r[6])) for r in found]
+
+    def append(self, row: Row, payload: bytes | None = None) -> None:
+        """Write the next entry, the payload that belongs to it, and the new head."""
+        self._store.execute(
+            "INSERT INTO tacit_entries (account, seq, at, kind, body, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (row.account, row.seq, row.at, row.kind, row.body, row.prev, row.hash),
+        )
+        if payload is not None:
+            self._store.execute(
+                "INSERT INTO tacit_releases (account, seq, payload) VALUES (?, ?, ?)",
+                (row.account, row.seq, payload),
+            )
+        self._store.execute(
+            "UPDATE tacit_accounts SET head_seq = ?, head_hash = ? WHERE name = ?",
+            (row.seq, row.hash, row.account),
+        )
+
+    def payload(self, seq: int) -> bytes:
+        """Return the payload stored with an entry."""
+        found = self._store.execute(
+            "SELECT payload FROM tacit_releases WHERE account = ? AND seq = ?", (self._account, seq)
+        )
+        if not found:
+            raise tampered(self._account, seq)
+        return bytes(found[0][0])
+
+
+class SqlStore(ABC):
+    """What SQLite and PostgreSQL share. A subclass connects, locks, and translates errors."""
+
+    placeholder = "?"
+    blob = "BLOB"
+    survives_fork = True
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._connection: Any = None
+        self._owner = 0
+        self._lock = threading.RLock()
+
+    # -- what differs ---------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def connect(self) -> Any:
+        """Open a connection in autocommit mode."""
+
+    @abstractmethod
+    def begin(self, purpose: Purpose) -> None:
+        """Start a transaction; one that creates tables waits for any other that does."""
+
+    @abstractmethod
+    def lock(self, account: str) -> None:
+        """Hold the account against other writers until the transaction ends."""
+
+    @abstractmethod
+    def has_tables(self) -> bool:
+        """Tell whether the ledger's tables exist."""
+
+    @abstractmethod
+    def guards(self) -> Sequence[str]:
+        """Return the statements that make entries append-only inside the database."""
+
+    @abstractmethod
+    def translate(self, error: Exception) -> LedgerError | None:
+        """Turn a database error into one with a remedy, or None if it is not the database's."""
+
+    # -- what is shared -------------------------------------------------------------------------------------------
+
+    def open(self, *, create: bool) -> None:
+        """Connect, create the tables if asked to, and check the format."""
+        with self._errors():
+            if not self.has_tables():
+                if not create:
+                    raise LedgerError(f"There is no ledger at {self.url}. Create one with 'tacit ledger create'.")
+                self._create()
+            self._check_format()
+
+    def _create(self) -> None:
+        with self._transaction("create"):
+            if self.has_tables():
+                return
+            for statement in (*_TABLES, *self.guards()):
+                self.execute(statement.format(blob=self.blob) if "{blob}" in statement else statement)
+            for name, value in (("format", str(FORMAT)), ("secret", secrets.token_hex(32))):
+                self.execute("INSERT INTO tacit_meta (name, value) VALUES (?, ?)", (name, value))
+
+    def _check_format(self) -> None:
+        found = int(self._meta("format"))
+        if found > FORMAT:
+            raise LedgerVersionError(
+                f"The ledger at {self.url} has format {found}, written by a newer tacit; this one knows format "
+                f"{FORMAT}. Upgrade tacit ('pip install --upgrade tacit'). Nothing was changed."
+            )
+
+    def _meta(self, name: str) -> str:
+        rows = self.execute("SELECT value FROM tacit_meta WHERE name = ?", (name,))
+        if not rows:
+            raise LedgerError(f"The ledger at {self.url} is damaged: it lacks its {name!r}. Restore it from a backup.")
+        return str(rows[0][0])
+
+    def secret(self) -> bytes:
+        """Return the key under which requests are fingerprinted; it never leaves the ledger."""
+        with self._errors():
+            return bytes.fromhex(self._meta("secret"))
+
+    def names(self) -> list[str]:
+        """Return the names of all accounts, sorted."""
+        with self._errors():
+            return sorted(str(row[0]) for row in self.execute("SELECT name FROM tacit_accounts"))
+
+    @contextmanager
+    def writing(self, account: str, *, create: bool = False) -> Iterator[Transaction]:
+        """Lock an account for a change that is durable on return, and undone if anything is raised."""
+        with self._errors(), self._transaction("write"):
+            if create:
+                self.execute(
+                    "INSERT INTO tacit_accounts (name, head_seq, head_hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                    (account, 0, GENESIS),
+                )
+            self.lock(account)
+            yield Transaction(self, account)
+
+    @contextmanager
+    def reading(self, account: str) -> Iterator[Transaction]:
+        """See one consistent state of an account."""
+        with self._errors(), self._transaction("read"):
+            yield Transaction(self, account)
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Run one statement and return its rows."""
+        cursor = self._connected().execute(statement.replace("?", self.placeholder), tuple(values))
+        return list(cursor.fetchall()) if cursor.description else []
+
+    def close(self) -> None:
+        """Close the connection, if this process owns one."""
+        with self._lock:
+            if self._connection is not None and self._owner == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    def forget(self) -> None:
+        """Drop a connection that is of no more use; the next call opens another."""
+        self._connection = None
+
+    def _connected(self) -> Any:
+        if self._connection is not None and self._owner != os.getpid():
+            if not self.survives_fork:
+                raise LedgerError(
+                    "An in-memory ledger belongs to the process that opened it: another process would spend the same "
+                    "budget again. Use a file, for example Ledger.open('sqlite:///ledger.db')."
+                )
+            self._connection = None  # a connection must not be shared across a fork
+        if self._connection is None:
+            self._connection = self.connect()
+            self._owner = os.getpid()
+        return self._connection
+
+    @contextmanager
+    def _transaction(self, purpose: Purpose) -> Iterator[None]:
+        self._connected()
+        self.begin(purpose)
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            self._undo()
+            raise
+
+    def _undo(self) -> None:
+        try:
+            self.execute("ROLLBACK")
+        except Exception:  # the connection is gone, and the open transaction with it
+            self.forget()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        with self._lock:
+            try:
+                yield
+            except LedgerError:
+                raise
+            except Exception as error:
+                translated = self.translate(error)
+                if translated is None:
+                    raise
+                raise translated from error

@@ -1,0 +1,1 @@
+"""Budgets, losses, mechanisms, and the gate that binds them."""

@@ -1,0 +1,295 @@
+"""The gate: the only door from exact statistics to the outside.
+
+In this order: check the budget and write the charge, durably and as one act; draw the noise; store the release; return
+it with its receipt. A crash in between leaves a charge without a release, never a release without a charge.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import operator
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit._version import __version__
+from tacit.errors import ParameterError, PrivacyError, bad_parameter
+from tacit.ledger import Account, Charge, Request
+from tacit.ledger.chain import canonical
+from tacit.privacy import _noise
+from tacit.privacy.accounting import compose_plan
+from tacit.privacy.budget import Budget, Number, exact_delta
+from tacit.privacy.exact import Exact, open_exact
+from tacit.privacy.mechanisms import (
+    Choice,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Mechanism,
+    Selection,
+    TopK,
+    TopKMethod,
+)
+from tacit.privacy.release import SIMULATION, Receipt, Release
+from tacit.privacy.unit import Neighbours
+
+Ints = NDArray[np.int64]
+
+
+def release(
+    account: Account,
+    statistic: Exact,
+    mechanism: Mechanism,
+    *,
+    fresh: bool = False,
+    random_state: int | None = None,
+) -> Release:
+    """Charge the account and release a noisy statistic.
+
+    Parameters
+    ----------
+    account : Account
+        Pays. Its unit must be the statistic's.
+    statistic : Exact
+        Sealed exact integers with their sensitivity.
+    mechanism : DiscreteLaplace, DiscreteGaussian, Selection or TopK
+    fresh : bool, default False
+        The very same release (same data version, same parameters) is returned from the ledger at no cost; True asks,
+        and pays, for a new draw.
+    random_state : int, optional
+        A seed, for simulations: the receipt then says that the release is not private.
+    """
+    _check(account, statistic, mechanism)
+    request = Request(
+        identity=_identity(statistic, mechanism, random_state),
+        budget=mechanism.budget,
+        loss=mechanism.loss(),
+        mechanism=mechanism.name,
+        query=statistic.query,
+        simulation=random_state is not None,
+    )
+    entropy = _entropy(random_state)
+    charge = account.charge(request, fresh=fresh)
+    return _finish(account, charge, 0, "", statistic, mechanism, entropy)
+
+
+class Plan:
+    """Several releases whose mechanisms and scales are fixed, and paid as a whole, before the first draw.
+
+    The price may then use tighter composition than an account that is spent step by step. What is counted in a later
+    step may depend on an earlier answer; how it is perturbed may not.
+
+    Parameters
+    ----------
+    account : Account
+    name : str
+        Public name of the plan; part of what makes two plans the same.
+    steps : mapping from step names to mechanisms, in order
+    delta : float, default 0.0
+        Composing with δ > 0 is cheaper in ε when there are many steps.
+    version : str
+        Version of the data that the plan is about.
+    """
+
+    def __init__(
+        self,
+        account: Account,
+        name: str,
+        steps: Mapping[str, Mechanism],
+        *,
+        version: str,
+        delta: Number = 0.0,
+        fresh: bool = False,
+        random_state: int | None = None,
+    ) -> None:
+        if not steps:
+            raise bad_parameter("Plan", "steps", "a mapping with at least one step", dict(steps))
+        self._account = account
+        self._steps = dict(steps)
+        self._entropy = _entropy(random_state)
+        asked_delta = exact_delta(delta, "Plan")
+        losses = [mechanism.loss() for mechanism in self._steps.values()]
+        loss = compose_plan(losses, asked_delta)
+        if loss.epsilon is None:
+            raise bad_parameter("Plan", "delta", "large enough to cover the steps' own", delta)
+        request = Request(
+            identity={
+                "plan": name,
+                "version": version,
+                "seed": random_state,
+                "parts": [[step, m.name, m.loss().to_json()] for step, m in self._steps.items()],
+            },
+            budget=Budget.amount(loss.epsilon, asked_delta if loss.delta else loss.delta),
+            loss=loss,
+            mechanism="plan: " + ", ".join(m.name for m in self._steps.values()),
+            query=name,
+            simulation=random_state is not None,
+            steps=len(self._steps),
+        )
+        self._charge = account.charge(request, fresh=fresh)
+        self._seed = random_state
+
+    @property
+    def charge(self) -> Charge:
+        """The one charge that pays for all steps."""
+        return self._charge
+
+    def release(self, step: str, statistic: Exact) -> Release:
+        """Draw one step. Asking again returns the stored draw; each step is drawn once."""
+        if step not in self._steps:
+            raise bad_parameter("Plan.release", "step", f"one of {list(self._steps)}", step)
+        mechanism = self._steps[step]
+        _check(self._account, statistic, mechanism)
+        identity = canonical(_identity(statistic, mechanism, self._seed) | {"query": statistic.query})
+        label = self._account.ledger.fingerprint(identity)
+        number = list(self._steps).index(step)
+        return _finish(self._account, self._charge, number, label, statistic, mechanism, self._entropy)
+
+
+def _finish(
+    account: Account,
+    charge: Charge,
+    step: int,
+    label: str,
+    statistic: Exact,
+    mechanism: Mechanism,
+    entropy: _noise.Entropy,
+) -> Release:
+    """Return the stored release of a charge, or draw and store it first: one draw a charge, whoever asks."""
+    found = account.stored(charge, step, label)
+    if found is None:
+        payload = _pack(_draw(open_exact(statistic), statistic, mechanism, entropy))
+        found = account.store(charge, step, label, payload)
+    payload, row = found
+    return Release(_unpack(payload), _receipt(account, charge, step, row.at, statistic, mechanism))
+
+
+def _draw(values: Ints, statistic: Exact, mechanism: Mechanism, entropy: _noise.Entropy) -> Ints:
+    sensitivity = statistic.sensitivity
+    match mechanism:
+        case DiscreteLaplace():
+            noise = _noise.discrete_laplace(mechanism.scale(sensitivity), values.size, entropy)
+            return values + noise.reshape(values.shape)
+        case DiscreteGaussian():
+            noise = _noise.discrete_gaussian(mechanism.variance(sensitivity), values.size, entropy)
+            return values + noise.reshape(values.shape)
+        case Selection(choice=Choice.PERMUTE_AND_FLIP):
+            return np.array([_noise.permute_and_flip(values, mechanism.rate(sensitivity), entropy)])
+        case Selection():
+            weights = None if mechanism.weights is None else np.array(mechanism.weights, dtype=np.int64)
+            return np.array([_noise.exponential(values, mechanism.rate(sensitivity), weights, entropy)])
+        case TopK():
+            return _top_k(values, mechanism, statistic, entropy)
+    raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
+
+
+def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entropy) -> Ints:
+    rate = mechanism.rate(statistic.sensitivity)
+    if mechanism.method is TopKMethod.ONE_SHOT:
+        noisy = values + _noise.discrete_laplace(1 / rate, values.size, entropy)
+        return np.argsort(-noisy, kind="stable")[: mechanism.k].astype(np.int64)
+    left = np.arange(values.size)
+    chosen = []
+    for _ in range(mechanism.k):
+        if mechanism.choice is Choice.PERMUTE_AND_FLIP:
+            place = _noise.permute_and_flip(values[left], rate, entropy)
+        else:
+            place = _noise.exponential(values[left], rate, None, entropy)
+        chosen.append(left[place])
+        left = np.delete(left, place)
+    return np.array(chosen, dtype=np.int64)
+
+
+def _check(account: Account, statistic: Exact, mechanism: Mechanism) -> None:
+    """Refuse what cannot be released before anything is charged."""
+    if not isinstance(account, Account):
+        raise bad_parameter("release", "account", "a tacit Account", type(account).__name__)
+    if not isinstance(statistic, Exact):
+        raise PrivacyError(
+            "The gate takes exact statistics with their sensitivity, made by tacit.data; "
+            f"it got {type(statistic).__name__}, whose sensitivity nobody has derived."
+        )
+    unit = account.unit
+    if statistic.unit != unit:
+        raise PrivacyError(
+            f"The statistic was bounded for the unit '{statistic.unit}', but the account {account.name!r} protects "
+            f"'{unit}'. Bound contributions for the account's unit."
+        )
+    candidates = math.prod(statistic.shape)
+    if isinstance(mechanism, Selection | TopK):
+        _check_candidates(statistic, mechanism, candidates)
+    elif not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
+        raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
+    mechanism.describe(statistic.sensitivity)  # raises if the noise scale is out of range
+
+
+def _check_candidates(statistic: Exact, mechanism: Selection | TopK, candidates: int) -> None:
+    if len(statistic.shape) != 1 or candidates == 0:
+        raise ParameterError(f"Selection needs a vector of utilities. Got the shape {statistic.shape}.")
+    if isinstance(mechanism, TopK) and mechanism.k > candidates:
+        raise bad_parameter("TopK", "k", f"at most the number of candidates ({candidates})", mechanism.k)
+    if isinstance(mechanism, Selection) and mechanism.weights and len(mechanism.weights) != candidates:
+        raise bad_parameter("Selection", "weights", f"one for each of {candidates} candidates", len(mechanism.weights))
+
+
+def _entropy(random_state: int | None) -> _noise.Entropy:
+    if random_state is None:
+        return _noise.SystemEntropy()
+    if isinstance(random_state, bool) or not hasattr(random_state, "__index__") or random_state < 0:
+        expected = "None (the operating system's entropy) or a whole number (a simulation, which is not private)"
+        raise bad_parameter("release", "random_state", expected, random_state)
+    return _noise.SeededEntropy(operator.index(random_state))
+
+
+def _identity(statistic: Exact, mechanism: Mechanism, random_state: int | None) -> dict[str, Any]:
+    return {
+        "version": statistic.version,
+        "shape": list(statistic.shape),
+        "noise": mechanism.describe(statistic.sensitivity),
+        "seed": None if random_state is None else int(random_state),
+    }
+
+
+def _receipt(account: Account, charge: Charge, step: int, at: str, statistic: Exact, mechanism: Mechanism) -> Receipt:
+    sensitivity = statistic.sensitivity
+    paid = charge.budget
+    return Receipt(
+        {
+            "mechanism": mechanism.name,
+            "epsilon": paid.epsilon,
+            "delta": paid.delta,
+            "unit": str(statistic.unit),
+            "neighbours": Neighbours.ADD_REMOVE.value,
+            "query": statistic.query,
+            "sensitivity": {
+                "l1": sensitivity.l1,
+                "l2": math.sqrt(sensitivity.l2_squared),
+                "linf": sensitivity.linf,
+                "why": sensitivity.why,
+            },
+            "noise": mechanism.describe(sensitivity),
+            "dataset": account.name,
+            "partition": account.partition or None,
+            "plan": None if charge.steps == 1 else f"step {step + 1} of {charge.steps} of {charge.query!r}, paid once",
+            "ledger": {"url": account.ledger.url, "entry": charge.entry, "hash": charge.hash},
+            "at": at,
+            "library": f"tacit {__version__}",
+            "proof": mechanism.proof,
+            "status": SIMULATION if charge.simulation else "private",
+        }
+    )
+
+
+def _pack(values: Ints) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, values.astype("<i8"), allow_pickle=False)
+    return zlib.compress(buffer.getvalue(), level=1)
+
+
+def _unpack(payload: bytes) -> Ints:
+    values: Ints = np.load(io.BytesIO(zlib.decompress(payload)), allow_pickle=False).astype(np.int64)
+    values.flags.writeable = False
+    return values

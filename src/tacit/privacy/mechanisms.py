@@ -1,0 +1,270 @@
+"""Mechanisms: frozen descriptions of what is drawn and what it costs. Drawing itself is the gate's business.
+
+Each mechanism states its loss, its noise scale for a given sensitivity, and its proof.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from enum import Enum
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
+
+from tacit.errors import bad_parameter
+from tacit.privacy.accounting import noise_delta, rho_within
+from tacit.privacy.budget import Budget, Number, as_float, exact_delta, exact_epsilon
+from tacit.privacy.loss import Loss
+from tacit.privacy.unit import Sensitivity, check_count
+
+MAX_LAPLACE_SCALE = 2**40
+MAX_GAUSSIAN_SCALE = 2**24
+
+
+class Mechanism(Protocol):
+    """What the gate needs to know of a mechanism."""
+
+    name: ClassVar[str]
+    proof: ClassVar[str]
+
+    @property
+    def budget(self) -> Budget:
+        """The (ε, δ) that was asked for."""
+        ...
+
+    def loss(self) -> Loss:
+        """The certified cost of one release."""
+        ...
+
+    def describe(self, sensitivity: Sensitivity) -> dict[str, Any]:
+        """The parameters that fix the distribution of a release, for the receipt and for telling requests apart."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class DiscreteLaplace:
+    """Adds discrete Laplace noise of scale L1/ε to each entry: ε-DP.
+
+    Examples
+    --------
+    >>> from tacit.privacy.unit import Bound
+    >>> DiscreteLaplace(0.5).scale(Sensitivity.of_row_counts(Bound(rows=1, ones=1)))
+    Fraction(2, 1)
+    """
+
+    name: ClassVar[str] = "discrete Laplace"
+    proof: ClassVar[str] = "docs/proofs/noise.md#discrete-laplace"
+    epsilon: Fraction
+
+    def __init__(self, epsilon: Number) -> None:
+        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "DiscreteLaplace"))
+
+    @property
+    def budget(self) -> Budget:
+        """The ε that was asked for."""
+        return Budget.amount(self.epsilon)
+
+    def loss(self) -> Loss:
+        """ε, without δ."""
+        return Loss.pure(self.epsilon)
+
+    def scale(self, sensitivity: Sensitivity) -> Fraction:
+        """Return L1/ε."""
+        scale = sensitivity.l1 / self.epsilon
+        _check_scale("DiscreteLaplace", self.epsilon, scale, MAX_LAPLACE_SCALE)
+        return scale
+
+    def describe(self, sensitivity: Sensitivity) -> dict[str, Any]:
+        """Say how the noise is scaled."""
+        return {"noise_scale": str(self.scale(sensitivity)), "norm": "L1"}
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class DiscreteGaussian:
+    """Adds discrete Gaussian noise of variance L2²/(2ρ) to each entry: ρ-zCDP, and so (ε, δ)-DP.
+
+    ρ is the largest that implies (ε, 0.9 δ)-DP; the last tenth of δ lets an account switch between its two ways of
+    adding up.
+    """
+
+    name: ClassVar[str] = "discrete Gaussian"
+    proof: ClassVar[str] = "docs/proofs/noise.md#discrete-gaussian"
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: Number, delta: Number) -> None:
+        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "DiscreteGaussian"))
+        object.__setattr__(self, "delta", exact_delta(delta, "DiscreteGaussian"))
+        if self.delta == 0:
+            remedy = "Gaussian noise never gives pure privacy: use DiscreteLaplace for delta = 0."
+            raise bad_parameter("DiscreteGaussian", "delta", "above 0", delta, remedy)
+
+    @property
+    def budget(self) -> Budget:
+        """The (ε, δ) that was asked for."""
+        return Budget.amount(self.epsilon, self.delta)
+
+    def loss(self) -> Loss:
+        """Both certificates: (ε, 0.9 δ), and the ρ behind it."""
+        return Loss(self.epsilon, noise_delta(self.delta), rho_within(self.epsilon, noise_delta(self.delta)))
+
+    def variance(self, sensitivity: Sensitivity) -> Fraction:
+        """Return L2²/(2ρ), rounded up to 12 digits."""
+        rho = rho_within(self.epsilon, noise_delta(self.delta))
+        if rho == 0:
+            remedy = "Ask for a larger epsilon."
+            raise bad_parameter(
+                "DiscreteGaussian",
+                "epsilon",
+                "large enough to be told from 0",
+                as_float(self.epsilon),
+                remedy,
+            )
+        exact = sensitivity.l2_squared / (2 * rho)
+        _check_scale("DiscreteGaussian", self.epsilon, Fraction(math.isqrt(math.ceil(exact))), MAX_GAUSSIAN_SCALE)
+        up = Context(prec=12, rounding=ROUND_CEILING)
+        return Fraction(up.divide(Decimal(exact.numerator), Decimal(exact.denominator)))
+
+    def describe(self, sensitivity: Sensitivity) -> dict[str, Any]:
+        """Say how the noise is scaled."""
+        variance = self.variance(sensitivity)
+        rho = rho_within(self.epsilon, noise_delta(self.delta))
+        return {
+            "noise_scale": f"{math.sqrt(variance):.9g}",
+            "variance": str(variance),
+            "norm": "L2",
+            "rho": f"{float(rho):.9g}",
+        }
+
+
+class Choice(Enum):
+    """How one candidate is selected."""
+
+    EXPONENTIAL = "exponential mechanism"
+    PERMUTE_AND_FLIP = "permute-and-flip"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Selection:
+    """Selects one candidate of high utility: the exponential mechanism, or permute-and-flip, which is never worse.
+
+    Releases the index alone. The rate is ε/(2·L∞), or ε/L∞ where adding a unit moves all utilities the same way.
+    ``weights`` is a public base measure in whole numbers, for the exponential mechanism.
+    """
+
+    name: ClassVar[str] = "selection"
+    proof: ClassVar[str] = "docs/proofs/selection.md"
+    epsilon: Fraction
+    choice: Choice
+    weights: tuple[int, ...] | None
+
+    def __init__(
+        self, epsilon: Number, choice: Choice = Choice.PERMUTE_AND_FLIP, weights: Sequence[int] | None = None
+    ) -> None:
+        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "Selection"))
+        object.__setattr__(self, "choice", Choice(choice))
+        whole = None if weights is None else tuple(check_count("Selection", "weights", w) for w in weights)
+        object.__setattr__(self, "weights", whole)
+        if whole is not None and (self.choice is not Choice.EXPONENTIAL or sum(whole) >= 2**62):
+            expected = "left out except for the exponential mechanism, and below 2^62 in sum"
+            raise bad_parameter("Selection", "weights", expected, f"{len(whole)} weights")
+
+    @property
+    def budget(self) -> Budget:
+        """The ε that was asked for."""
+        return Budget.amount(self.epsilon)
+
+    def loss(self) -> Loss:
+        """ε, without δ."""
+        return Loss.pure(self.epsilon)
+
+    def rate(self, sensitivity: Sensitivity) -> Fraction:
+        """Return the factor between utilities and log-probabilities."""
+        return selection_rate(self.epsilon, sensitivity)
+
+    def describe(self, sensitivity: Sensitivity) -> dict[str, Any]:
+        """Say how utilities turn into probabilities."""
+        weighted = None if self.weights is None else hashlib.sha256(repr(self.weights).encode()).hexdigest()
+        return {
+            "choice": self.choice.value,
+            "rate": str(self.rate(sensitivity)),
+            "monotone": sensitivity.monotone,
+            "weights": weighted,
+        }
+
+
+class TopKMethod(Enum):
+    """How k candidates are selected."""
+
+    PEELING = "peeling"
+    ONE_SHOT = "one-shot"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class TopK:
+    """Selects k candidates of high utility and releases their indices.
+
+    ``PEELING`` makes k selections of ε/k each, without replacement. ``ONE_SHOT`` adds discrete Laplace noise once, of
+    scale 2k·L∞/ε (k·L∞/ε where utilities are monotone), and takes the k largest: one pass, for many candidates.
+    """
+
+    name: ClassVar[str] = "top-k selection"
+    proof: ClassVar[str] = "docs/proofs/selection.md#top-k"
+    epsilon: Fraction
+    k: int
+    method: TopKMethod
+    choice: Choice
+
+    def __init__(
+        self,
+        epsilon: Number,
+        k: int,
+        method: TopKMethod = TopKMethod.PEELING,
+        choice: Choice = Choice.PERMUTE_AND_FLIP,
+    ) -> None:
+        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "TopK"))
+        object.__setattr__(self, "k", check_count("TopK", "k", k))
+        object.__setattr__(self, "method", TopKMethod(method))
+        object.__setattr__(self, "choice", Choice(choice))
+
+    @property
+    def budget(self) -> Budget:
+        """The ε that was asked for."""
+        return Budget.amount(self.epsilon)
+
+    def loss(self) -> Loss:
+        """ε, without δ."""
+        return Loss.pure(self.epsilon)
+
+    def rate(self, sensitivity: Sensitivity) -> Fraction:
+        """Return the rate of each selection, or the inverse scale of the noise."""
+        return selection_rate(self.epsilon / self.k, sensitivity)
+
+    def describe(self, sensitivity: Sensitivity) -> dict[str, Any]:
+        """Say how the candidates are selected."""
+        rate = self.rate(sensitivity)
+        if self.method is TopKMethod.ONE_SHOT:
+            _check_scale("TopK", self.epsilon, 1 / rate, MAX_LAPLACE_SCALE)
+        how = self.choice.value if self.method is TopKMethod.PEELING else "discrete Laplace"
+        return {
+            "k": self.k,
+            "method": self.method.value,
+            "choice": how,
+            "rate": str(rate),
+            "monotone": sensitivity.monotone,
+        }
+
+
+def selection_rate(epsilon: Fraction, sensitivity: Sensitivity) -> Fraction:
+    """Return ε/(2·L∞), or ε/L∞ for monotone utilities."""
+    return epsilon / (sensitivity.linf * (1 if sensitivity.monotone else 2))
+
+
+def _check_scale(owner: str, epsilon: Fraction, scale: Fraction, largest: int) -> None:
+    if scale > largest:
+        expected = f"large enough for a noise scale of at most {largest:.3g}"
+        remedy = "Noise of that size would drown any count: ask for a larger epsilon or bound contributions."
+        raise bad_parameter(owner, "epsilon", expected, as_float(epsilon), remedy)

@@ -1,0 +1,150 @@
+"""What is protected: the privacy unit, the neighbour relation, and the bound on what one unit contributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from tacit.errors import ParameterError, bad_parameter
+
+
+class Neighbours(Enum):
+    """Which two data sets must be hard to tell apart."""
+
+    ADD_REMOVE = "add or remove one unit"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Whose presence is hidden: a row, or a person with a bounded number of rows.
+
+    Examples
+    --------
+    >>> print(Unit.row())
+    row
+    >>> print(Unit.user("patient", max_rows=3))
+    user (column 'patient', at most 3 rows)
+    """
+
+    column: str | None = None
+    max_rows: int = 1
+
+    def __post_init__(self) -> None:
+        check_count("Unit", "max_rows", self.max_rows)
+        if self.column is None and self.max_rows != 1:
+            raise bad_parameter(
+                "Unit",
+                "column",
+                "given when a unit has several rows",
+                None,
+                "Use Unit.user(column, max_rows).",
+            )
+        if self.column is not None and (not isinstance(self.column, str) or not self.column):
+            raise bad_parameter("Unit", "column", "the name of the column that identifies the person", self.column)
+
+    @classmethod
+    def row(cls) -> Unit:
+        """Each row is its own unit."""
+        return cls()
+
+    @classmethod
+    def user(cls, column: str, max_rows: int) -> Unit:
+        """A person, named by ``column``, of whom at most ``max_rows`` rows are kept."""
+        if column is None:
+            raise bad_parameter("Unit.user", "column", "the name of the column that identifies the person", column)
+        return cls(column, max_rows)
+
+    @classmethod
+    def of(cls, unit: str | Unit) -> Unit:
+        """Read a unit as users write it: ``"row"`` or a ``Unit``."""
+        if isinstance(unit, Unit):
+            return unit
+        if unit == "row":
+            return cls.row()
+        remedy = "For privacy of persons use tacit.Unit.user(column, max_rows=m)."
+        raise bad_parameter("account", "unit", "'row' or a tacit.Unit", unit, remedy)
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Unit:
+        """Read back what ``to_json`` wrote."""
+        return cls(body["column"], int(body["max_rows"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the unit for the ledger and for receipts."""
+        return {"column": self.column, "max_rows": self.max_rows}
+
+    def __str__(self) -> str:
+        if self.column is None:
+            return "row"
+        rows = "row" if self.max_rows == 1 else "rows"
+        return f"user (column {self.column!r}, at most {self.max_rows} {rows})"
+
+
+def check_count(owner: str, name: str, value: object) -> int:
+    """Check a whole number of at least 1."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise bad_parameter(owner, name, "a whole number of at least 1", value)
+    number = int(value.__index__())
+    if number < 1:
+        raise bad_parameter(owner, name, "a whole number of at least 1", value)
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What one unit may contribute after bounding: ``rows`` rows with at most ``ones`` features each."""
+
+    rows: int
+    ones: int
+
+    def __post_init__(self) -> None:
+        check_count("Bound", "rows", self.rows)
+        check_count("Bound", "ones", self.ones)
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """How far one unit moves an integer vector, in three norms, and why.
+
+    Build it with one of the constructors, which derive the norms from a :class:`Bound`.
+
+    Attributes
+    ----------
+    l1, l2_squared, linf : int
+        Largest change in the L1 norm, in the square of the L2 norm, and of one entry.
+    monotone : bool
+        Whether adding a unit moves all entries the same way, as it does for counts.
+    why : str
+        The derivation, in words, for the receipt.
+    """
+
+    l1: int
+    l2_squared: int
+    linf: int
+    monotone: bool
+    why: str
+
+    @classmethod
+    def of_feature_counts(cls, bound: Bound) -> Sensitivity:
+        """Counts per label and feature: a row adds 1 to at most ``ones`` cells of its label."""
+        m, r = bound.rows, bound.ones
+        why = f"{m} row(s) a unit × at most {r} feature(s) a row, each adding 1 to one cell"
+        return cls(l1=m * r, l2_squared=m * m * r, linf=m, monotone=True, why=why)
+
+    @classmethod
+    def of_row_counts(cls, bound: Bound) -> Sensitivity:
+        """Counts over disjoint cells of rows (labels, bins of a histogram): a row adds 1 to one cell."""
+        m = bound.rows
+        why = f"{m} row(s) a unit, each adding 1 to one cell"
+        return cls(l1=m, l2_squared=m * m, linf=m, monotone=True, why=why)
+
+    def __post_init__(self) -> None:
+        for name in ("l1", "l2_squared", "linf"):
+            check_count("Sensitivity", name, getattr(self, name))
+        consistent = self.linf <= self.l1 and self.linf**2 <= self.l2_squared <= self.l1 * self.linf
+        if not consistent:
+            raise ParameterError(
+                f"A sensitivity with L1 {self.l1}, squared L2 {self.l2_squared} and L∞ {self.linf} is impossible: "
+                "L∞ ≤ L1 and L∞² ≤ L2² ≤ L1·L∞ always hold. Derive it from a Bound."
+            )
