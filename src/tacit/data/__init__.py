@@ -1,0 +1,1 @@
+"""The private side: sources, public descriptions, bounding and exact counting. Only sealed statistics leave it."""
