@@ -1,11 +1,11 @@
 """Bounding: at most r features of a row, at most m rows of a person. Sees private rows, returns private rows.
 
 Every row (every person) is mapped by a fixed function of that row (person) alone, so neighbours stay neighbours: the
-proof is in ``docs/proofs/bounding.md``. All randomness is a keyed hash of content, never of position, so the result does
-not depend on order, batches, partitions or engine. The definition, for whoever repeats it elsewhere:
+proof is in ``docs/proofs/bounding.md``. All randomness is a keyed hash of content, never of position, so the result
+does not depend on order, batches, partitions or engine. The definition, for whoever repeats it elsewhere:
 
-Let X(a, b, …) be :func:`tacit.data.hashing.chain`, which is Spark's ``xxhash64(a, b, …)`` on 64-bit integers (``long``),
-and let ``seed`` be one 64-bit signed integer. All comparisons are of signed 64-bit integers.
+Let X(a, b, …) be :func:`tacit.data.hashing.chain`, which is Spark's ``xxhash64(a, b, …)`` on 64-bit integers, and let
+``seed`` be one 64-bit signed integer. All comparisons are of signed 64-bit integers.
 
 - *feature*: its number j = 0 … d − 1 in the schema's feature space, as a long. A row is the *set* F of its features
   (before any cut), its label y = 0 … c − 1 as a position in the declared classes, and maybe a person.
@@ -56,3 +56,238 @@ def check_seed(seed: int | None, owner: str = "Bounding") -> int:
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or not -(2**63) <= int(seed) < 2**63:
         raise bad_parameter(owner, "seed", "None (a fresh secret seed) or a whole number of 64 bits", seed)
     return int(seed)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounding:
+    """How contributions are bounded: a public rule.
+
+    Parameters
+    ----------
+    max_ones : int
+        At most this many features of a row are kept (r).
+    unit : Unit, default a row
+        For a person, at most ``unit.max_rows`` rows are kept (m).
+    seed : int, optional
+        64 bits; None draws a fresh secret seed. Equal seeds give equal results on every engine. Any seed that was not
+        chosen by looking at the data is as private as any other.
+    preference : array of d integers, optional
+        A public rank for each feature; smaller ranks are kept first, ties by hash.
+
+    Examples
+    --------
+    >>> Bounding(20).bound
+    Bound(rows=1, ones=20)
+    """
+
+    max_ones: int
+    unit: Unit = field(default_factory=Unit.row)
+    seed: int | None = field(default=None, repr=False)
+    preference: Longs | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_count("Bounding", "max_ones", self.max_ones)
+        object.__setattr__(self, "seed", check_seed(self.seed))
+        if self.preference is not None:
+            ranks = np.asarray(self.preference)
+            if ranks.ndim != 1 or ranks.dtype.kind not in "iu":
+                expected = "a vector with a whole number for each feature"
+                raise bad_parameter("Bounding", "preference", expected, f"shape {ranks.shape} of {ranks.dtype}")
+            object.__setattr__(self, "preference", ranks.astype(np.int64))
+
+    @property
+    def key(self) -> int:
+        """The seed, which is always set."""
+        assert self.seed is not None
+        return self.seed
+
+    @property
+    def bound(self) -> Bound:
+        """What one unit can contribute afterwards."""
+        return Bound(rows=self.unit.max_rows, ones=self.max_ones)
+
+
+class FeatureHasher:
+    """Hashes of feature numbers under one seed, from a table where the feature space is small enough."""
+
+    def __init__(self, seed: int, n_features: int) -> None:
+        self.seed = seed
+        self._prefix = chain(seed, KEY)
+        self._order_prefix = chain(seed, FEATURE_ORDER)
+        self._spread: Words | None = None
+        self._keys: Longs | None = None
+        self._n_features = n_features
+
+    def _tables(self) -> tuple[Words, Longs] | None:
+        if self._n_features > _TABLE_SIZE:
+            return None
+        if self._spread is None or self._keys is None:
+            spread_all = spread(np.arange(self._n_features, dtype=np.int64))
+            self._keys = chain_last(self._prefix, spread_all)
+            self._spread = spread_all
+        return self._spread, self._keys
+
+    def parts(self, ids: Ids) -> tuple[Words, Longs]:
+        """``spread(j)`` and ``X(seed, 1, j)`` of features of any array shape."""
+        tables = self._tables()
+        if tables is not None:
+            return tables[0][ids], tables[1][ids]
+        words = spread(ids.astype(np.int64))
+        return words, chain_last(self._prefix, words)
+
+    def order(self, keys: Longs, words: Words) -> Longs:
+        """``X(seed, 2, k, j)`` for one row key a line and one feature a column."""
+        return chain_last(chain_last(self._order_prefix, spread(keys))[:, None], words)
+
+
+def row_keys(rows: Rows, hasher: FeatureHasher) -> Longs:
+    """The key of each row: XOR of the hashes of its features."""
+    keys = np.zeros(len(rows), dtype=np.int64)
+    filled = np.flatnonzero(np.diff(rows.indptr))
+    for begin in range(0, len(filled), _BLOCK):
+        block = filled[begin : begin + _BLOCK]
+        # Rows between two filled ones are empty, so consecutive filled rows lie next to each other in ``indices``.
+        low, high = rows.indptr[block[0]], rows.indptr[block[-1] + 1]
+        _, hashes = hasher.parts(rows.indices[low:high])
+        keys[block] = np.bitwise_xor.reduceat(hashes, rows.indptr[block] - low)
+    return keys
+
+
+def keep_features(rows: Rows, bounding: Bounding, hasher: FeatureHasher) -> Rows:
+    """Keep at most r features of each row."""
+    r = bounding.max_ones
+    lengths = np.diff(rows.indptr)
+    if not (lengths > r).any():
+        return rows
+    keep = np.ones(len(rows.indices), dtype=np.bool_)
+    for members, width in _blocks(lengths, r):
+        places = rows.indptr[members][:, None] + np.arange(width)
+        padded = np.arange(width) >= lengths[members][:, None] if (lengths[members] < width).any() else None
+        if padded is not None:
+            np.minimum(places, len(rows.indices) - 1, out=places)
+        chosen = _smallest(rows.indices[places], padded, bounding, hasher)
+        if padded is None:
+            keep[places] = chosen
+        else:
+            keep[places[~padded]] = chosen[~padded]
+    kept_before = np.zeros(len(keep) + 1, dtype=np.int64)
+    np.cumsum(keep, out=kept_before[1:])
+    return Rows(kept_before[rows.indptr], rows.indices[keep], rows.labels, rows.persons)
+
+
+def _blocks(lengths: Longs, r: int) -> Iterator[tuple[Longs, int]]:
+    """Group the rows longer than r into blocks of similar length, each with the width that holds them."""
+    long = np.flatnonzero(lengths > r)
+    # Widths in steps of 1/8 of the power of two below: few groups for any spread of lengths, little padding.
+    power = np.floor(np.log2(lengths[long])).astype(np.int64)
+    step = np.maximum(1, (1 << power) >> 3)
+    width = (lengths[long] + step - 1) // step * step
+    order = np.argsort(width, kind="stable")
+    long, width = long[order], width[order]
+    edges = np.flatnonzero(np.diff(width)) + 1
+    for group, wide in zip(np.split(long, edges), width[np.r_[0, edges]], strict=True):
+        size = max(1, _BLOCK // int(wide))
+        for begin in range(0, len(group), size):
+            yield group[begin : begin + size], int(wide)
+
+
+def _smallest(
+    ids: Ids, padded: NDArray[np.bool_] | None, bounding: Bounding, hasher: FeatureHasher
+) -> NDArray[np.bool_]:
+    """Mark the r entries of each line that come first in the row's order of features."""
+    words, hashes = hasher.parts(ids)
+    if padded is not None:
+        hashes[padded] = 0
+    order = hasher.order(np.bitwise_xor.reduce(hashes, axis=1), words)
+    r = bounding.max_ones
+    if bounding.preference is None:
+        if padded is not None:
+            order[padded] = _LAST
+        last = np.partition(order, r - 1, axis=1)[:, r - 1 : r]
+        chosen: NDArray[np.bool_] = order <= last
+        return chosen
+    ranks = bounding.preference[ids]
+    if padded is not None:
+        ranks[padded] = _LAST
+    first = np.lexsort((order, ranks), axis=1)[:, :r]
+    chosen = np.zeros(ids.shape, dtype=np.bool_)
+    np.put_along_axis(chosen, first, True, axis=1)
+    return chosen
+
+
+def row_order(keys: Longs, labels: Longs, persons: pl.Series, seed: int) -> Longs:
+    """``X(seed, 3, P, k, y)`` of each row: its place among the rows of its person."""
+    return chain(seed, ROW_ORDER, hash_strings(persons), keys, labels)
+
+
+class PersonStore:
+    """Collects bounded rows of a stream, and keeps of each person the m rows that come first in their order.
+
+    Memory grows with the number of persons (at most m bounded rows of each, with the person's id), not with rows.
+    """
+
+    def __init__(self, max_rows: int) -> None:
+        self._max_rows = max_rows
+        self._rows: list[Rows] = []
+        self._order: list[Longs] = []
+        self._kept = 0
+        self._pending = 0
+
+    def add(self, rows: Rows, order: Longs) -> None:
+        """Add a batch, with the order of each row."""
+        self._rows.append(rows)
+        self._order.append(order)
+        self._pending += len(rows)
+        if self._pending > max(self._kept, _BLOCK):
+            self._compact()
+
+    def _compact(self) -> None:
+        rows, order = concatenate(self._rows), np.concatenate(self._order)
+        chosen = first_of_each(rows.persons, order, self._max_rows)
+        self._rows, self._order = [rows.take(chosen)], [order[chosen]]
+        self._kept, self._pending = len(chosen), 0
+
+    def rows(self) -> Rows | None:
+        """What is kept; None if nothing was ever added."""
+        if not self._rows:
+            return None
+        self._compact()
+        return self._rows[0]
+
+
+def first_of_each(persons: pl.Series | None, order: Longs, max_rows: int) -> Longs:
+    """Positions of the ``max_rows`` rows of each person that come first, in the order of the data."""
+    if persons is None:
+        raise bad_parameter("bounding", "unit", "a row when no column names the person", "a person")
+    frame = pl.DataFrame({"person": persons, "order": order}).with_row_index("place")
+    # Ties are broken by place, so that the choice depends on this person's rows and their own sequence alone.
+    place = pl.struct("order", "place").rank("ordinal").over("person")
+    kept = frame.filter(place <= max_rows)["place"]
+    return np.sort(kept.to_numpy().astype(np.int64))
+
+
+def bound_rows(rows: Rows, bounding: Bounding, n_features: int) -> Rows:
+    """Bound rows that are all in memory, by row and by person."""
+    hasher = FeatureHasher(bounding.key, n_features)
+    if bounding.unit.column is None:
+        return keep_features(rows, bounding, hasher)
+    store = PersonStore(bounding.unit.max_rows)
+    add_bounded(store, rows, bounding, hasher)
+    kept = store.rows()
+    return rows if kept is None else kept
+
+
+def add_bounded(store: PersonStore, rows: Rows, bounding: Bounding, hasher: FeatureHasher) -> None:
+    """Bound a batch by row and hand it to the store."""
+    if rows.persons is None:
+        raise bad_parameter("bounding", "unit", "a row when no column names the person", bounding.unit)
+    order = row_order(row_keys(rows, hasher), rows.labels, rows.persons, bounding.key)
+    store.add(keep_features(rows, bounding, hasher), order)
+
+
+def default_max_ones(n_rows: int, n_features: int, epsilon: float) -> int:
+    """Choose r from public quantities alone."""
+    raise NotImplementedError
+
+
+__all__ = ["Bounding", "FeatureHasher", "Ids", "PersonStore", "bound_rows", "offsets_of"]

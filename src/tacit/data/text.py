@@ -1,16 +1,16 @@
 """What a word is and which bucket it falls into: one definition, the same on every engine, version and platform.
 
-Sees text, returns tokens and bucket numbers. A released model depends on this definition, so it is frozen: it uses fixed
-tables, never a library's idea of Unicode, which changes with the years and differs between Python, Rust and Java.
+Sees text, returns tokens and bucket numbers. A released model depends on this definition, so it is frozen: it uses
+fixed tables, never a library's idea of Unicode, which changes with the years and differs between languages.
 
 The definition, in three steps:
 
 1. *Fold.* Each code point is replaced by its entry in ``FOLD_FROM``/``FOLD_TO``, if it has one: capital letters of the
-   Latin, Greek, Cyrillic, Armenian and full-width alphabets become small ones, final sigma becomes sigma, dotted capital
-   I becomes i, and the typographic apostrophes become ``'``. All entries map one code point of the Basic Multilingual
-   Plane to one, so SQL's ``translate(text, FOLD_FROM, FOLD_TO)`` does it.
-2. *Find.* The tokens are the matches of ``TOKEN_PATTERN``, left to right: a single Chinese ideograph, hiragana letter or
-   emoji; or a run of word characters, in which single apostrophes may stand between word characters. Word characters
+   Latin, Greek, Cyrillic, Armenian and full-width alphabets become small ones, final sigma becomes sigma, dotted
+   capital I becomes i, and the typographic apostrophes become ``'``. All entries map one code point of the Basic
+   Multilingual Plane to one, so SQL's ``translate(text, FOLD_FROM, FOLD_TO)`` does it.
+2. *Find.* The tokens are the matches of ``TOKEN_PATTERN``, left to right: a single Chinese ideograph, hiragana letter
+   or emoji; or a run of word characters, in which single apostrophes may stand between word characters. Word characters
    are ASCII letters and digits and all code points from U+0080 that are neither in ``SEPARATORS`` nor in ``SINGLES``:
    combining marks too. The pattern has literal code points in its classes and means the same to Rust (Polars), Java
    (Spark) and Python.

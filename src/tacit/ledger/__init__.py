@@ -44,9 +44,8 @@ class Ledger:
     Budget(epsilon=1.0, delta=0)
     """
 
-    def __init__(self, store: SqlStore, url: str | None) -> None:
+    def __init__(self, store: SqlStore) -> None:
         self._store = store
-        self._url = url
         self._states: dict[str, State] = {}
         self._secret = store.secret()
 
@@ -64,7 +63,7 @@ class Ledger:
         """
         store = _store(url)
         store.open(create=create)
-        return cls(store, url)
+        return cls(store)
 
     @property
     def url(self) -> str:
@@ -144,8 +143,7 @@ class Ledger:
                 "An in-memory ledger cannot be sent to another process, which would spend the same budget again. "
                 "Use a file, for example Ledger.open('sqlite:///ledger.db')."
             )
-        url = self.url if isinstance(self._store, SqliteStore) else self._url
-        return Ledger.open, (url,)
+        return Ledger.open, (self._store.address,)
 
     # -- for accounts ------------------------------------------------------------------------------------------------
 
@@ -231,7 +229,7 @@ def _store(url: str | None) -> SqlStore:
     if url is None or url in ("memory", ":memory:", "sqlite://"):
         return SqliteStore(None)
     if isinstance(url, str) and url.startswith("sqlite:///") and len(url) > len("sqlite:///"):
-        return SqliteStore(Path(url.removeprefix("sqlite:///")).absolute())
+        return SqliteStore(Path(url.removeprefix("sqlite:///")))
     if isinstance(url, str) and url.startswith(("postgresql://", "postgres://")):
         from tacit.ledger.postgres import PostgresStore
 

@@ -24,6 +24,11 @@ class PostgresStore(SqlStore):
         super().__init__(f"postgresql://{host}{f':{parts.port}' if parts.port else ''}{parts.path}")
         self._dsn = url  # holds the password: never shown
 
+    @property
+    def address(self) -> str:
+        """The URL as it was given."""
+        return self._dsn
+
     def connect(self) -> Any:
         """Open a connection whose commits wait for the disk."""
         try:
@@ -52,7 +57,11 @@ class PostgresStore(SqlStore):
 
     def has_tables(self) -> bool:
         """Look for the ledger's tables on the search path."""
-        return self.execute("SELECT to_regclass('tacit_meta') IS NOT NULL")[0][0] is True
+        # A query of the catalogue sees what was committed just now; to_regclass may answer from a stale cache.
+        found = self.execute(
+            "SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'tacit_meta' AND pg_catalog.pg_table_is_visible(oid)"
+        )
+        return bool(found)
 
     def guards(self) -> Sequence[str]:
         """Refuse to change or remove what was written."""

@@ -18,8 +18,13 @@ class SqliteStore(SqlStore):
 
     def __init__(self, path: Path | None) -> None:
         super().__init__("memory" if path is None else f"sqlite:///{path}")
-        self._path = path
+        self._path = None if path is None else path.absolute()
         self.survives_fork = path is not None
+
+    @property
+    def address(self) -> str:
+        """The URL with the absolute path."""
+        return f"sqlite:///{self._path}"
 
     def connect(self) -> Any:
         """Open the file, with full durability and patience for other writers."""

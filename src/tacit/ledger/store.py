@@ -11,10 +11,10 @@ import secrets
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
-from tacit.errors import LedgerError, LedgerVersionError
+from tacit.errors import LedgerError, LedgerVersionError, TacitError
 from tacit.ledger.chain import GENESIS, Row, tampered
 
 FORMAT = 1
@@ -93,6 +93,11 @@ class SqlStore(ABC):
         self._lock = threading.RLock()
 
     # -- what differs ---------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def address(self) -> str:
+        """The URL that opens this store from anywhere, password included: for sending a ledger to another process."""
 
     @abstractmethod
     def connect(self) -> Any:
@@ -192,8 +197,14 @@ class SqlStore(ABC):
                 self._connection.close()
             self._connection = None
 
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.close()
+
     def forget(self) -> None:
         """Drop a connection that is of no more use; the next call opens another."""
+        with suppress(Exception):
+            self.close()
         self._connection = None
 
     def _connected(self) -> Any:
@@ -231,7 +242,7 @@ class SqlStore(ABC):
         with self._lock:
             try:
                 yield
-            except LedgerError:
+            except TacitError:
                 raise
             except Exception as error:
                 translated = self.translate(error)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 import os
+from bisect import bisect_right
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
@@ -21,9 +23,9 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
+Gaps = NDArray[np.uint64]
 
-MAX_SCALE = 2**40
-_CHUNK = 1 << 18  # draws made together: small enough to stay in the cache, large enough to hide Python
+_CHUNK = 1 << 17  # draws made together: small enough to stay in the cache, large enough to hide Python
 
 
 class Entropy(Protocol):
@@ -96,9 +98,18 @@ class Probability:
 
 
 @lru_cache(maxsize=4096)
-def exp_minus(rate: Fraction) -> Probability:
-    """Return the probability exp(−rate), rate > 0: irrational, so its digits always decide in the end."""
-    return Probability(lambda digits: _bracket_exp(rate, digits), lambda bits: rate > Fraction(bits * 7, 10) + 1)
+def exp_minus(rate: Fraction, doublings: int = 0) -> Probability:
+    """Return the probability 2^doublings · exp(−rate), rate > 0 and above doublings · ln 2.
+
+    It is irrational, so its digits always decide in the end.
+    """
+
+    def bracket(digits: int) -> tuple[Decimal, Decimal]:
+        low, high = _bracket_exp(rate, digits)
+        down, up = Context(prec=digits, rounding=ROUND_FLOOR), Context(prec=digits, rounding=ROUND_CEILING)
+        return down.multiply(low, Decimal(2**doublings)), up.multiply(high, Decimal(2**doublings))
+
+    return Probability(bracket, lambda bits: rate > Fraction((bits + doublings) * 7, 10) + 1)
 
 
 @lru_cache(maxsize=4096)
@@ -138,7 +149,7 @@ def bernoulli(p: Probability, count: int, entropy: Entropy) -> Bools:
     return result
 
 
-def bernoulli_exp(exponents: Ints, rate: Fraction, entropy: Entropy) -> Bools:
+def bernoulli_exp(exponents: Gaps, rate: Fraction, entropy: Entropy) -> Bools:
     """Draw a coin for each exponent k ≥ 0 that shows True with probability exactly exp(−k·rate).
 
     exp(−k·rate) is the product over the set bits b of k of exp(−2^b·rate): one coin a set bit, highest bits first,
@@ -210,47 +221,68 @@ def _high_part(again: Probability, count: int, entropy: Entropy) -> Ints:
     return result
 
 
+@lru_cache(maxsize=1)
+def _exp_tables() -> tuple[Ints, Ints]:
+    """Return 2^24 · exp(−i/32) and 2^24 · exp(−i/2^16) for i below 2048, rounded down by less than 2."""
+
+    def table(step: Fraction) -> Ints:
+        ratio = exp_minus(step).prefix(96)
+        powers = [2**96]
+        while len(powers) < 2048:
+            powers.append((powers[-1] * ratio) >> 96)
+        return np.array([power >> 72 for power in powers], dtype=np.int64)
+
+    return table(Fraction(1, 32)), table(Fraction(1, 2**16))
+
+
 class _Acceptance:
     """Coins that show True with probability exp(−γ(y)), γ(y) = (|y| − σ²/t)²/(2σ²), for a whole vector.
 
-    A fixed-point g ≤ 2^16·γ < g + 2 is computed in 64-bit integers. exp(−γ) is the product of the bits of g and of a
-    last factor above 1 − 2^-14, which two random bytes settle but once in 16,384 draws; then, and for very large y,
-    γ is taken as an exact fraction.
+    A fixed-point g ≤ 2^16·γ < g + 2 is computed in 64-bit integers, and from it, by two tables, a level l with
+    l − 2 < 2^16·exp(−γ) < l + 2. So two random bytes settle the coin but four times in 65,536; then γ is taken as an
+    exact fraction. Needs t ≥ 2σ/3, so that γ > 48 and l = 0 will do wherever |y| is above 8·√2·σ.
     """
 
-    _FRACTION = 16
-    _WORD = 58  # fixed-point digits of |y|/(√2 σ), which is below 8 on the fast path: 61 bits
+    _LARGEST_VARIANCE = 2**49  # keeps |y| up to 8·√2·σ within 2^28
+    _WORD = 58  # fixed-point digits of |y|/(√2 σ), which is at most 8 for the y that matter: 61 bits
     _SHIFT = 30
-    _SURE = 65_532  # words below this are accepted: 1 − 4/65536 = 1 − 2^-14
+    _FRACTION = 16
 
     def __init__(self, variance: Fraction, t: int) -> None:
+        if variance > self._LARGEST_VARIANCE or 4 * variance > 9 * t * t:
+            raise ValueError(f"The variance {variance} is too large for exact arithmetic in 64 bits.")
         self._variance, self._t = variance, t
-        self._slope = math.isqrt(math.floor(2 ** (2 * self._WORD) / (2 * variance)))
+        self._largest = math.isqrt(math.floor(2**7 * variance))
+        self._slope = math.isqrt(math.floor(2 ** (2 * self._WORD) / (2 * variance))) if self._largest else 0
         self._offset = math.isqrt(math.floor(2 ** (2 * self._WORD) * variance / (2 * t * t)))
-        self._largest = min(math.isqrt(math.floor(2**7 * variance)), 2**28)
 
     def exact(self, size: int) -> Fraction:
         """Return γ for a magnitude, as a fraction."""
         return (size - self._variance / self._t) ** 2 / (2 * self._variance)
 
     def fixed(self, sizes: Ints) -> Ints:
-        """Return the fixed-point g for magnitudes on the fast path."""
+        """Return the fixed-point g for magnitudes up to 8·√2·σ."""
         distance = np.abs(sizes * self._slope - self._offset) - (sizes + 1)
         root = np.maximum(distance, 0) >> self._SHIFT
-        return (root * root) >> (2 * (self._WORD - self._SHIFT) - self._FRACTION)
+        fixed: Ints = (root * root) >> (2 * (self._WORD - self._SHIFT) - self._FRACTION)
+        return fixed
+
+    def level(self, sizes: Ints) -> Ints:
+        """Return the level l for magnitudes."""
+        coarse, fine = _exp_tables()
+        fixed = self.fixed(np.minimum(sizes, self._largest))
+        level: Ints = (coarse[fixed >> 11] * fine[fixed & 2047]) >> 32
+        level[sizes > self._largest] = 0
+        return level
 
     def coins(self, draws: Ints, entropy: Entropy) -> Bools:
         """Draw one coin for each proposal."""
         sizes = np.abs(draws)
-        fast = sizes <= self._largest
-        fixed = self.fixed(np.where(fast, sizes, 0))
-        result = bernoulli_exp(fixed, Fraction(1, 2**self._FRACTION), entropy)
         words = entropy.draw(2 * draws.size).view(np.uint16)
-        for i in np.flatnonzero(result & fast & (words >= self._SURE)):
-            rest = self.exact(int(sizes[i])) - Fraction(int(fixed[i]), 2**self._FRACTION)
-            result[i] = _goes_on_below(int(words[i]), rest, entropy)
-        for i in np.flatnonzero(~fast):
-            result[i] = bernoulli(exp_minus(self.exact(int(sizes[i]))), 1, entropy)[0]
+        ahead = self.level(sizes) - words
+        result: Bools = ahead > 2
+        for i in np.flatnonzero((ahead <= 2) & (ahead >= -1)):
+            result[i] = _goes_on_below(int(words[i]), self.exact(int(sizes[i])), entropy)
         return result
 
 
@@ -269,19 +301,27 @@ def _goes_on_below(word: int, rate: Fraction, entropy: Entropy) -> bool:
 def discrete_gaussian(variance: Fraction, count: int, entropy: Entropy) -> Ints:
     """Draw from P(x) ∝ exp(−x²/(2·variance)) on the integers: a discrete Laplace proposal, thinned.
 
-    Canonne, Kamath and Steinke 2020: with t = ⌊σ⌋ + 1, accept y with probability exp(−(|y| − σ²/t)²/(2σ²)).
+    Canonne, Kamath and Steinke 2020: from a proposal of scale t, accept y with probability
+    exp(−(|y| − σ²/t)²/(2σ²)). Any t > 0 is right; the whole number nearest to σ wastes little.
     """
-    t = math.isqrt(math.floor(variance)) + 1
+    t = max(1, (math.isqrt(math.floor(4 * variance)) + 1) // 2)
     acceptance = _Acceptance(variance, t)
     result = np.empty(count, dtype=np.int64)
     filled = 0
     while filled < count:
-        wanted = min(_CHUNK, (count - filled) * 3 // 2 + 8)
+        wanted = min(_CHUNK, (count - filled) * 11 // 8 + 64)
         draws = discrete_laplace(Fraction(t), wanted, entropy)
         kept = draws[acceptance.coins(draws, entropy)][: count - filled]
         result[filled : filled + kept.size] = kept
         filled += kept.size
     return result
+
+
+def _gaps(utilities: Ints) -> Gaps:
+    """Return how far each utility is below the best, as unsigned numbers, which hold any difference of two int64."""
+    whole = utilities.astype(np.uint64)
+    gaps: Gaps = whole[np.argmax(utilities)] - whole
+    return gaps
 
 
 def permute_and_flip(utilities: Ints, rate: Fraction, entropy: Entropy) -> int:
@@ -290,21 +330,47 @@ def permute_and_flip(utilities: Ints, rate: Fraction, entropy: Entropy) -> int:
     Each candidate shows heads with probability exp(−rate·(best − utility)); the first heads in a random order is the
     same as a uniform choice among all heads, and the best always shows one.
     """
-    heads = np.flatnonzero(bernoulli_exp(utilities.max() - utilities, rate, entropy))
+    heads = np.flatnonzero(bernoulli_exp(_gaps(utilities), rate, entropy))
     return int(heads[uniform_below(heads.size, 1, entropy)[0]])
 
 
 def exponential(utilities: Ints, rate: Fraction, weights: Ints | None, entropy: Entropy) -> int:
-    """Select index j with probability ∝ weights[j] · exp(rate · utilities[j]), by rejection from the weights."""
-    gaps = utilities.max() - utilities
-    cumulated = None if weights is None else np.cumsum(weights)
-    batch = min(utilities.size, _CHUNK)
+    """Select index j with probability ∝ weights[j] · exp(rate · utilities[j]), by rejection.
+
+    Without weights the proposal is uniform, and many are tried at once.
+    """
+    gaps = _gaps(utilities)
+    if weights is not None:
+        return _weighted_exponential(gaps.tolist(), rate, weights.tolist(), entropy)
     while True:
-        if cumulated is None:
-            proposed = uniform_below(utilities.size, batch, entropy)
-        else:
-            drawn = uniform_below(int(cumulated[-1]), batch, entropy)
-            proposed = np.searchsorted(cumulated, drawn, side="right").astype(np.int64)
+        proposed = uniform_below(gaps.size, min(gaps.size, _CHUNK), entropy)
         accepted = np.flatnonzero(bernoulli_exp(gaps[proposed], rate, entropy))
         if accepted.size:
             return int(proposed[accepted[0]])
+
+
+def _weighted_exponential(gaps: list[int], rate: Fraction, weights: list[int], entropy: Entropy) -> int:
+    """Select index j with probability ∝ weights[j] · exp(−rate · gaps[j]).
+
+    A heavy candidate of low utility would be proposed in vain again and again, so the proposal looks at utility too:
+    j is proposed with probability ∝ weights[j]·2^(−h), 2^(−h) just above exp(−rate·gap) since h·ln 2 ≤ rate·gap, and
+    accepted with probability 2^h·exp(−rate·gap). Halving stops at 2^-128, by when nothing is left to waste.
+    """
+    most = 128
+    per_gap = rate / Fraction(6932, 10_000)  # a little above ln 2 = 0.69314…
+    halvings = [min(gap * per_gap.numerator // per_gap.denominator, most) for gap in gaps]
+    cumulated = list(accumulate(weight << (most - h) for weight, h in zip(weights, halvings, strict=True)))
+    while True:
+        j = bisect_right(cumulated, _whole_below(cumulated[-1], entropy))
+        if gaps[j] == 0 or bernoulli(exp_minus(rate * gaps[j], halvings[j]), 1, entropy)[0]:
+            return j
+
+
+def _whole_below(limit: int, entropy: Entropy) -> int:
+    """Draw one whole number uniformly from 0 … limit − 1, however large, by rejection."""
+    bits = (limit - 1).bit_length()
+    size = (bits + 7) // 8
+    while True:
+        drawn = int.from_bytes(entropy.draw(size).tobytes(), "big") >> (8 * size - bits)
+        if drawn < limit:
+            return drawn

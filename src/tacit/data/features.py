@@ -1,0 +1,259 @@
+"""From a frame and a public description to sets of binary features. Private in, private out.
+
+Rules for odd values, in the order of this module; ``strict`` turns the first one met into an error:
+
+==============================  ==========================================
+a label outside the classes     the row is dropped
+no person where one is needed   the row is dropped
+a category that is not declared becomes "other"
+a number outside its bounds     goes to the nearest bin
+not a number, infinite or NaN   becomes "missing" (±∞ goes to the end bins)
+missing text                    has no words
+==============================  ==========================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tacit.data.columns import BLANKS, CategoryColumn, Column, NumberColumn, TextColumn, Value, word_table
+from tacit.data.errors import SchemaError, row_error
+from tacit.data.hashing import Longs
+from tacit.data.rows import Ids, Rows, offsets_of
+from tacit.data.schema import Schema
+from tacit.data.text import token_hashes
+
+NUMBER_PATTERN = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+"""What counts as a number when it comes as text. Readers differ on the rest (hexadecimal, suffixes, names)."""
+
+_INFINITE = {"inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
+_BOOLEANS = {"true": 1.0, "false": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where a frame comes from, for strict errors: a file, and the line of each row of the frame."""
+
+    file: str | None = None
+    line_of: Callable[[int], int] = lambda place: place + 1
+
+    def refuse(self, bad: pl.Series | NDArray[np.bool_], what: str, column: str, remedy: str) -> None:
+        """Raise an error for the first bad row, if there is one."""
+        places = np.flatnonzero(np.asarray(bad))
+        if len(places):
+            line = self.line_of(int(places[0]))
+            raise row_error(what, file=self.file, line=line, column=column, remedy=remedy)
+
+
+def encode(frame: pl.DataFrame, schema: Schema, strict: Where | None, labels: Longs | None = None) -> Rows:
+    """Turn a frame with the declared columns into rows of features; rows without a valid label or person are dropped.
+
+    ``labels`` are positions in the classes, −1 for an odd one, where labels do not come from a column.
+    """
+    codes = label_codes(frame[schema.label], schema, strict) if labels is None and schema.label else labels
+    if codes is None:
+        raise SchemaError("There are no labels: name their column in the schema's [label], or pass them as y.")
+    valid = codes >= 0
+    persons = None
+    if schema.unit.column is not None:
+        persons = plain_text(frame[schema.unit.column], schema.missing)
+        absent = persons.is_null().to_numpy()
+        if strict is not None:
+            strict.refuse(absent, "no person is named", schema.unit.column, "Fill in who the row belongs to.")
+        valid &= ~absent
+    if not valid.all():
+        chosen = np.flatnonzero(valid)
+        if strict is not None:  # unreachable in practice: labels were refused above
+            strict = Where(strict.file, lambda place, line_of=strict.line_of: line_of(int(chosen[place])))  # type: ignore[misc]
+        frame, codes = frame[chosen], codes[chosen]
+        persons = None if persons is None else persons.gather(chosen)
+    parts = [
+        _encode_column(frame[column.name], column, offset, schema.missing, strict)
+        for column, offset in zip(schema.columns, schema.offsets.values(), strict=True)
+    ]
+    indptr, indices = _side_by_side(parts)
+    return Rows(indptr, indices, codes, persons)
+
+
+Part = tuple[Longs, Ids]  # how many features each row has, and the features, row by row
+
+
+def _encode_column(
+    series: pl.Series, column: Column, offset: int, missing: tuple[str, ...], strict: Where | None
+) -> Part:
+    if isinstance(column, TextColumn):
+        return _encode_text(series, column, offset)
+    if isinstance(column, CategoryColumn):
+        local = _categories(series, column, missing, strict)
+    elif isinstance(column, NumberColumn):
+        local = _bins(series, column, missing, strict)
+    else:
+        raise SchemaError(
+            f"Column {column.name!r} is of kind 'sparse', which fits matrices and libsvm files, not tables. "
+            "Declare the columns of the table instead.",
+            column=column.name,
+        )
+    return np.ones(len(local), dtype=np.int64), (local + offset).astype(np.int32)
+
+
+def _side_by_side(parts: list[Part]) -> Part:
+    """Join the columns' features row by row. Columns have ascending feature numbers, so rows stay sorted."""
+    if len(parts) == 1:
+        return offsets_of(parts[0][0]), parts[0][1]
+    lengths = np.sum([counts for counts, _ in parts], axis=0)
+    indptr = offsets_of(lengths)
+    indices = np.empty(indptr[-1], dtype=np.int32)
+    filled = indptr[:-1].copy()
+    for counts, ids in parts:
+        starts = offsets_of(counts)
+        indices[np.arange(len(ids)) + np.repeat(filled - starts[:-1], counts)] = ids
+        filled += counts
+    return indptr, indices
+
+
+def _encode_text(series: pl.Series, column: TextColumn, offset: int) -> Part:
+    """The distinct buckets (or listed words) of each row, ascending."""
+    hashes, starts = token_hashes(as_text(series, column.name))
+    n = len(series)
+    counts = np.diff(starts)
+    bits = column.bits if column.bits is not None else max(1, (column.width - 1).bit_length())
+    # Sorting (row, bucket) pairs as single integers; 32 bits sort in half the time.
+    kind = np.dtype(np.uint32 if n << bits <= 1 << 32 else np.uint64)
+    edges = (np.arange(n, dtype=np.uint64) << np.uint64(bits)).astype(kind)
+    if column.bits is not None:
+        keys = hashes.astype(kind)
+        keys &= kind.type((1 << bits) - 1)
+        keys |= np.repeat(edges, counts)
+    else:
+        known, numbers = word_table(column)
+        places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
+        found = known[places] == hashes
+        keys = np.repeat(edges, counts)[found] | numbers[places[found]].astype(kind)
+    keys.sort()
+    if len(keys):
+        first = np.empty(len(keys), dtype=np.bool_)
+        first[0] = True
+        np.not_equal(keys[1:], keys[:-1], out=first[1:])
+        keys = keys[first]
+    begins = np.append(np.searchsorted(keys, edges), len(keys))
+    ids: Ids = np.bitwise_and(keys, kind.type((1 << bits) - 1)).astype(np.int32)
+    ids += np.int32(offset)
+    return np.diff(begins), ids
+
+
+def _categories(series: pl.Series, column: CategoryColumn, missing: tuple[str, ...], strict: Where | None) -> Longs:
+    codes, absent = match_values(series, column.values, missing)
+    if strict is not None:
+        remedy = "Add the value to the schema, or correct it; without strict it counts as 'other'."
+        strict.refuse((codes < 0) & ~absent, "the value is not among the declared ones", column.name, remedy)
+    codes[codes < 0] = len(column.values)
+    codes[absent] = len(column.values) + 1
+    return codes
+
+
+def _bins(series: pl.Series, column: NumberColumn, missing: tuple[str, ...], strict: Where | None) -> Longs:
+    numbers, absent = as_numbers(series, missing)
+    unreadable = np.isnan(numbers)
+    low, high = column.edges[0], column.edges[-1]
+    if strict is not None:
+        remedy = "Correct it, or widen the bounds in the schema; without strict it goes to the nearest bin."
+        strict.refuse((numbers < low) | (numbers > high), "the number is outside its bounds", column.name, remedy)
+        remedy = "Correct it, or list its text under 'missing'; without strict it counts as missing."
+        strict.refuse(unreadable & ~absent, "the value is not a number", column.name, remedy)
+    bins = np.searchsorted(np.array(column.edges[1:-1]), numbers, side="right").astype(np.int64)
+    bins[unreadable] = len(column.edges) - 1
+    return bins
+
+
+def label_codes(series: pl.Series, schema: Schema, strict: Where | None, name: str | None = None) -> Longs:
+    """Positions of labels in the declared classes; −1 for anything else."""
+    codes, _ = match_values(series, schema.classes, schema.missing)
+    if strict is not None:
+        remedy = "Correct it, or declare it in classes; without strict the row is dropped."
+        strict.refuse(codes < 0, "the label is not among the classes", name or schema.label or "y", remedy)
+    return codes
+
+
+def match_values(
+    series: pl.Series, values: tuple[Value, ...], missing: tuple[str, ...]
+) -> tuple[Longs, NDArray[np.bool_]]:
+    """Positions of entries in a list of declared values (−1: not there), and which entries are missing."""
+    if all(isinstance(value, str) for value in values):
+        text = plain_text(series, ())
+        table = {str(value).strip(BLANKS): code for code, value in enumerate(values)}
+        codes = text.replace_strict(table, default=-1, return_dtype=pl.Int64).fill_null(-1).to_numpy(writable=True)
+        # A declared value stays itself even where the same text stands for "missing" elsewhere.
+        absent = (text.is_null() | text.is_in(list(missing))).to_numpy() & (codes < 0)
+        return codes, absent
+    numbers, absent = as_numbers(series, missing)
+    codes = np.full(len(series), -1, dtype=np.int64)
+    for code, value in enumerate(values):
+        codes[numbers == float(value)] = code
+    return codes, absent & (codes < 0)
+
+
+def plain_text(series: pl.Series, missing: tuple[str, ...]) -> pl.Series:
+    """Values as text without outer white space; integral numbers without a decimal point; null where missing."""
+    text = as_text(series, series.name).str.strip_chars(BLANKS)
+    if missing:
+        text = text.set(text.is_in(list(missing)), None)
+    return text
+
+
+def as_text(series: pl.Series, name: str) -> pl.Series:
+    """Values as text, the same whatever type the file gave them."""
+    kind = series.dtype
+    if kind == pl.String:
+        return series
+    if kind.is_integer() or kind == pl.Null or isinstance(kind, pl.Categorical | pl.Enum):
+        return series.cast(pl.String)
+    if kind == pl.Boolean:
+        return series.replace_strict({True: "true", False: "false"}, default=None, return_dtype=pl.String)
+    if kind.is_float():
+        whole = series.is_finite() & (series == series.floor()) & (series.abs() < 2.0**63)
+        integral = series.set(~whole.fill_null(False), None).cast(pl.Int64).cast(pl.String)
+        return integral.zip_with(whole.fill_null(False), series.fill_nan(None).cast(pl.String))
+    if kind.is_decimal() or kind in (pl.Date, pl.Time) or isinstance(kind, pl.Datetime):
+        return series.cast(pl.String)
+    if kind == pl.Binary:
+        return repair_utf8(series, None, name)
+    raise SchemaError(
+        f"Column {name!r} is of type {kind}, which is neither text, number, truth value nor date. "
+        "Turn it into one of them first.",
+        column=name,
+    )
+
+
+def as_numbers(series: pl.Series, missing: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Values as 64-bit floats (NaN: missing or no number), and which of them are missing by declaration."""
+    kind = series.dtype
+    if kind.is_numeric() or kind == pl.Boolean or kind == pl.Null:
+        numbers = series.cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True)
+        return numbers, np.isnan(numbers)
+    text = plain_text(series, ())
+    absent = (text.is_null() | text.is_in(list(missing))).to_numpy()
+    looks = text.str.contains(NUMBER_PATTERN).fill_null(False)
+    numbers = text.set(~looks, None).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy(writable=True)
+    odd = np.flatnonzero(~looks.to_numpy() & ~absent)
+    for place, value in zip(odd, text.gather(odd).str.to_lowercase(), strict=True):
+        numbers[place] = _INFINITE.get(value, _BOOLEANS.get(value, np.nan))
+    return numbers, absent
+
+
+def repair_utf8(series: pl.Series, strict: Where | None, name: str) -> pl.Series:
+    """Bytes as text; what is not UTF-8 becomes U+FFFD, which no word contains."""
+    text = series.cast(pl.String, strict=False)
+    broken = text.is_null() & series.is_not_null()
+    if not broken.any():
+        return text
+    if strict is not None:
+        remedy = "Save the file as UTF-8; without strict the broken bytes separate words."
+        strict.refuse(broken, "the text is not valid UTF-8", name, remedy)
+    places = broken.arg_true()
+    repaired = [value.decode("utf-8", "replace") for value in series.gather(places)]
+    return text.scatter(places, pl.Series(repaired, dtype=pl.String))
