@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal, localcontext
+from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from tacit.privacy import _noise
+
+PRECISE = Context(prec=90)
 
 Masses = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
@@ -156,15 +159,12 @@ def exp_bounds(rate: Fraction, terms: int) -> tuple[Fraction, Fraction]:
     return 1 / (total + tail), 1 / total
 
 
-def as_decimal(p: _noise.Probability, bits: int = 256) -> Decimal:
-    """Return a probability to about 77 digits."""
-    with localcontext() as context:
-        context.prec = 90
-        return Decimal(p.prefix(bits)) / Decimal(2**bits)
+@lru_cache(maxsize=1024)
+def as_decimal(p: _noise.Probability) -> Decimal:
+    """Return a probability to 120 digits after the point."""
+    return PRECISE.divide(Decimal(p.prefix(400)), Decimal(2**400))
 
 
 def exp_decimal(rate: Fraction) -> Decimal:
     """Return exp(−rate) to 90 digits."""
-    with localcontext() as context:
-        context.prec = 90
-        return (Decimal(-rate.numerator) / Decimal(rate.denominator)).exp()
+    return PRECISE.exp(PRECISE.divide(Decimal(-rate.numerator), Decimal(rate.denominator)))

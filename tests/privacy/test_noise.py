@@ -57,11 +57,11 @@ def test_digits_of_a_doubled_exp_agree_with_rational_bounds(rate: Fraction, bits
     assert _noise.exp_minus(rate, doublings).prefix(bits) == expected
 
 
-@pytest.mark.parametrize("p", [_noise.exp_minus(F(10, 3)), _noise.logistic(F(1, 7)), _noise.exp_minus(F(800))])
+@pytest.mark.parametrize("p", [_noise.exp_minus(F(11, 3)), _noise.logistic(F(2, 7)), _noise.exp_minus(F(800))])
 def test_bytes_are_the_same_in_whatever_order_they_are_asked_for(p: _noise.Probability) -> None:
     whole = p.prefix(8 * 150).to_bytes(150, "big")
-    assert bytes(p.byte(i) for i in reversed(range(150))) == whole
     assert bytes(p.byte(i) for i in range(150)) == whole
+    assert bytes(p.byte(i) for i in reversed(range(150))) == whole[::-1]
 
 
 # -- one coin -------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def test_all_beginnings_of_two_bytes_decide_as_they_should(p: _noise.Probability
 def test_a_coin_undecided_for_long_is_decided_by_the_first_other_byte(
     p: _noise.Probability, length: int, outcome: bool
 ) -> None:
-    """Beginnings of 40 bits and more: the script follows p's digits, computed apart, and then leaves them."""
+    """Beginnings of 40 bits and more: the script follows the digits of p, and then leaves them up or down."""
     bytes_ = laws.bytes_along(p, length, outcome)
     script = laws.Script(bytes_)
     assert _noise.bernoulli(p, 1, script)[0] == outcome
@@ -113,26 +113,20 @@ def test_coins_decide_one_by_one_whatever_their_neighbours_do() -> None:
     assert _noise.bernoulli(p, 6, laws.Script(content)).tolist() == outcomes
 
 
-@given(st.integers(0, 2**64 - 1), rates, st.integers(0, 2**64 - 1))
+@given(st.integers(0, 15), st.integers(0, 15), rates)
 @settings(max_examples=50, deadline=None)
-def test_a_power_of_a_probability_takes_one_coin_for_each_set_bit(exponent: int, rate: Fraction, pattern: int) -> None:
-    """Each coin has the probability of its bit, and the first tails ends it."""
-    bits = [b for b in reversed(range(64)) if exponent >> b & 1]
+def test_a_power_of_a_probability_takes_one_coin_for_each_set_bit(exponent: int, shown: int, rate: Fraction) -> None:
+    """The coins multiply to the power; all must show True, the first that does not ends it."""
+    bits = [b for b in reversed(range(4)) if exponent >> b & 1]
     coins = [_noise.exp_minus(rate * 2**b) for b in bits]
-    product = math.prod((laws.as_decimal(coin) for coin in coins[-3:]), start=Decimal(1))
-    assert abs(product - laws.exp_decimal(rate * sum(2**b for b in bits[-3:]))) < TINY
-    # the exponent's smallest three bits show anything; a larger one would need thousands of zero bytes to show heads
-    small = exponent & 7
-    outcomes: list[bool] = []
-    content: list[int] = []
-    for b in (b for b in reversed(range(3)) if small >> b & 1):
-        outcomes.append(bool(pattern >> b & 1))
-        content += laws.bytes_for(_noise.exp_minus(rate * 2**b), outcomes[-1])
-        if not outcomes[-1]:
-            break
-    script = laws.Script(content)
-    shown = _noise.bernoulli_exp(np.array([small], dtype=np.uint64), rate, script)
-    assert shown[0] == all(outcomes)
+    with localcontext(laws.PRECISE):
+        product = math.prod((laws.as_decimal(coin) for coin in coins), start=Decimal(1))
+        assert abs(product - laws.exp_decimal(rate * exponent)) < TINY
+    outcomes = [bool(shown >> b & 1) for b in bits]
+    tossed = outcomes.index(False) + 1 if False in outcomes else len(outcomes)
+    tosses = list(zip(coins, outcomes, strict=True))[:tossed]
+    script = laws.Script(b for coin, outcome in tosses for b in laws.bytes_for(coin, outcome))
+    assert _noise.bernoulli_exp(np.array([exponent], dtype=np.uint64), rate, script)[0] == all(outcomes)
     assert script.over
 
 
@@ -191,16 +185,14 @@ def laplace_coins(scale: Fraction, x: int) -> tuple[list[tuple[_noise.Probabilit
 def test_the_coins_of_a_laplace_draw_multiply_to_its_mass(scale: Fraction) -> None:
     """Relative error below 1e-60 at every x tried, among them masses below 2^-40."""
     width = int(scale) + 1
-    points = {*range(-40, 41), *(sign * width * k + k for sign in (-1, 1) for k in range(1, 60))}
+    points = {*range(-20, 21), *(sign * width * k + k for sign in (-1, 1) for k in range(1, 60, 3))}
     q = laws.exp_decimal(1 / scale)
-    with localcontext() as context:
-        context.prec = 90
+    with localcontext(laws.PRECISE):
         for x in points:
             coins, _ = laplace_coins(scale, x)
-            product = math.prod((laws.as_decimal(p, 400) if o else 1 - laws.as_decimal(p, 400) for p, o in coins))
-            mass = (1 - q) / (1 + q) * laws.exp_decimal(abs(x) / scale) if x else (1 - q) / (1 + q)
-            if mass > Decimal("1e-50"):
-                assert abs(product / mass - 1) < TINY
+            product = math.prod(laws.as_decimal(p) if shown else 1 - laws.as_decimal(p) for p, shown in coins)
+            mass = (1 - q) / (1 + q) * laws.exp_decimal(abs(x) / scale)
+            assert abs(product / mass - 1) < TINY
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -230,8 +222,7 @@ def check_brackets(coin: _noise._Acceptance, sizes: list[int]) -> None:
     for size, g in zip(inside, coin.fixed(np.array(inside, dtype=np.int64)).tolist(), strict=True):
         assert g <= 2**16 * coin.exact(size) < g + 2
         assert 0 <= g < 2**22
-    with localcontext() as context:
-        context.prec = 60
+    with localcontext(laws.PRECISE):
         for size, level in zip(sizes, coin.level(np.array(sizes, dtype=np.int64)).tolist(), strict=True):
             assert level - 2 < 65_536 * laws.exp_decimal(coin.exact(size)) < level + 2
 
@@ -321,8 +312,7 @@ def test_proposal_and_thinning_multiply_to_the_gaussian(variance: Fraction) -> N
     """Laplace mass times acceptance over Gaussian weight is one and the same number, to 60 digits."""
     coin = acceptance(variance)
     step = max(1, coin._largest // 30)
-    with localcontext() as context:
-        context.prec = 90
+    with localcontext(laws.PRECISE):
         ratios = {
             laws.exp_decimal(F(y, coin._t)) * laws.exp_decimal(coin.exact(y)) / laws.exp_decimal(y * y / (2 * variance))
             for y in range(0, 12 * step, step)
@@ -352,7 +342,7 @@ def test_any_number_of_draws_is_made(name: str, count: int, monkeypatch: pytest.
     assert drawn.shape == (count,)
     assert drawn.dtype == np.int64
     assert np.abs(drawn).max(initial=0) < 60 * 10**6  # memory that was never filled would hardly obey
-    assert np.unique(drawn).size > 0.9 * count
+    assert np.unique(drawn).size >= 0.9 * count
 
 
 def test_the_system_s_bytes_are_new_each_time_and_a_seed_s_are_not() -> None:
@@ -390,49 +380,50 @@ def test_draws_fit_their_scale_and_no_scale_5_percent_off(name: str, scale: floa
 @pytest.mark.parametrize("name", SAMPLERS)
 @pytest.mark.parametrize("scale", [10, 10_000])
 def test_the_whole_distribution_function_fits(name: str, scale: int) -> None:
-    """Kolmogorov–Smirnov on 200,000 draws: false alarm 1e-6.
+    """Kolmogorov–Smirnov on 400,000 draws: false alarm 1e-6, power against ±5 % above 1 − 1e-6.
 
-    The least distance of the laws at ±5 % is above 0.009; twice the critical distance is below 0.0121, and what is
-    seen at a wrong scale deviates from its distance by less than the critical one but once in a million.
+    The power follows from the distance between the laws: it is more than twice the critical one, which what is seen
+    keeps from its own law but once in a million times.
     """
-    count, reach = 200_000, reach_of(scale)
+    count, reach = 400_000, reach_of(scale)
     x = np.arange(-reach, reach + 1)
     drawn = np.sort(SAMPLERS[name](F(scale), count, _noise.SeededEntropy(7)))
     seen = np.searchsorted(drawn, x, side="right") / count
     critical = float(stats.kstwo.isf(ALARM, count))
-    distances = {}
-    for factor in (0.95, 1.0, 1.05):
-        distances[factor] = float(np.abs(seen - np.cumsum(LAWS[name](scale * factor)(x))).max())
-    assert distances[1.0] < critical < min(distances[0.95], distances[1.05])
+    right, *wrong = (np.cumsum(LAWS[name](scale * factor)(x)) for factor in (1.0, 0.95, 1.05))
+    assert np.abs(seen - right).max() < critical
+    for law in wrong:
+        assert np.abs(law - right).max() > 2 * critical
+        assert np.abs(seen - law).max() > critical
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_the_lowest_bits_are_right_at_a_large_scale(name: str) -> None:
-    """At scale 10,000 the last four bits are uniform up to 1e-9: χ² with false alarm 1e-6, 15 degrees of freedom.
+    """At scale 10,000 the last four bits are uniform up to 1e-6: χ² with false alarm 1e-6, 15 degrees of freedom.
 
-    A bit that shows 1 with a probability 1 % off (0.505) is caught with a power above 1 − 1e-6.
+    A bit that shows 1 with a probability 1 % off (0.505) is caught with a power above 0.999.
     """
     count = 1_000_000
     drawn = SAMPLERS[name](F(10_000), count, _noise.SeededEntropy(11))
     even = np.full(16, 1 / 16)
     off = even * np.where(np.arange(16) & 4, 1.01, 0.99)
-    assert laws.power(off, even, count, ALARM) > 1 - 1e-6
+    assert laws.power(off, even, count, ALARM) > 0.999
     assert laws.p_value(np.bincount(drawn & 15, minlength=16), even) > ALARM
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_neighbouring_draws_are_independent(name: str) -> None:
-    """χ² on a table of 7 × 7 for pairs of successive draws at scale 1: false alarm 1e-6.
+    """χ² on a table of 5 × 5 for pairs of successive draws at scale 1: false alarm 1e-6.
 
     If one draw in twenty repeated the one before, it would be found with a power above 1 − 1e-6.
     """
     count = 200_000
-    drawn = np.clip(SAMPLERS[name](F(1), 2 * count, _noise.SeededEntropy(13)), -3, 3) + 3
-    ends = np.arange(-2, 4)
+    drawn = np.clip(SAMPLERS[name](F(1), 2 * count, _noise.SeededEntropy(13)), -2, 2) + 2
+    ends = np.arange(-1, 3)
     single = laws.cell_masses(LAWS[name](1), ends, 50)
     independent = np.outer(single, single)
     repeating = 0.95 * independent + 0.05 * np.diag(single)
-    pairs = np.bincount(7 * drawn[:-1:2] + drawn[1::2], minlength=49)
+    pairs = np.bincount(5 * drawn[:-1:2] + drawn[1::2], minlength=25)
     assert laws.power(repeating.ravel(), independent.ravel(), count, ALARM) > 1 - 1e-6
     assert laws.p_value(pairs, independent.ravel()) > ALARM
 
@@ -519,7 +510,7 @@ def selected(select: Callable[[_noise.Entropy], int], size: int, seed: int) -> N
 
 
 def test_selections_follow_their_formulas() -> None:
-    """χ² on 20,000 selections at rate 1/2: false alarm 1e-6; a rate 10 % off is caught with power above 1 − 1e-4."""
+    """χ² on 20,000 selections at rate 1/2: false alarm 1e-6; a rate 10 % off is caught with power above 0.99."""
     rate, best = F(1, 2), int(UTILITIES.max())
 
     def flips(r: float) -> NDArray[np.float64]:
@@ -536,7 +527,7 @@ def test_selections_follow_their_formulas() -> None:
         counts = selected(select, UTILITIES.size, 19)
         assert laws.p_value(counts, masses(0.5)) > ALARM
         for wrong in (0.45, 0.55):
-            assert laws.power(masses(0.5), masses(wrong), SELECTIONS, ALARM) > 1 - 1e-4
+            assert laws.power(masses(0.5), masses(wrong), SELECTIONS, ALARM) > 0.99
             assert laws.p_value(counts, masses(wrong)) < ALARM
 
 
