@@ -1,0 +1,184 @@
+"""Files and servers in trouble: a clear error with a remedy, nothing charged and nothing lost."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tacit import Budget, Ledger, LedgerError, LedgerVersionError, MissingExtraError, ParameterError
+from tests.ledger.test_contract import request
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real file system of 160 kB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "none", place], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("mounting a small disk needs root: " + mounted.stderr.decode().strip())
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "ledger.db").write_bytes(b"these are not the bytes of a database" * 100)
+    with pytest.raises(LedgerError, match=r"not a database.*restore it from a backup"):
+        Ledger.open(f"sqlite:///{tmp_path}/ledger.db")
+
+
+def test_a_damaged_ledger(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.db"
+    with Ledger.open(f"sqlite:///{file}") as ledger:
+        account = ledger.account("survey", budget=Budget(1000))
+        for number in range(200):
+            account.charge(request(1.0, f"q{number}"))
+    size = file.stat().st_size
+    with file.open("r+b") as raw:
+        raw.seek(size // 2)
+        raw.write(os.urandom(size // 4))
+    with pytest.raises(LedgerError), Ledger.open(f"sqlite:///{file}") as ledger:
+        ledger.account("survey").charge(request(1.0, "next"))
+        assert not all(verdict.ok for verdict in ledger.verify())
+        raise LedgerError("the damage was noticed by verify")
+
+
+def test_a_database_of_something_else(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE customers (name TEXT)")
+    other.close()
+    with pytest.raises(LedgerError, match="not a tacit ledger"):
+        Ledger.open(f"sqlite:///{tmp_path}/other.db")
+
+
+def test_a_missing_folder(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="does not exist. Create it first"):
+        Ledger.open(f"sqlite:///{tmp_path}/no/such/ledger.db")
+
+
+@pytest.mark.parametrize("url", ["ledger.db", "sqlite:///", "mysql://host/db", 7, ""])
+def test_an_unknown_kind_of_url(url: object) -> None:
+    with pytest.raises(ParameterError, match=r"'url' parameter of Ledger.open.*sqlite:///file.db"):
+        Ledger.open(url)  # type: ignore[arg-type]
+
+
+def test_a_newer_ledger(new_durable_url: Callable[[], str]) -> None:
+    url = new_durable_url()
+    with Ledger.open(url) as ledger:
+        ledger.account("survey", budget=Budget(1.0))
+        ledger._store.execute("UPDATE tacit_meta SET value = '99' WHERE name = 'format'")
+    with pytest.raises(LedgerVersionError, match=r"format 99.*Upgrade tacit"):
+        Ledger.open(url)
+
+
+def test_a_read_only_disk(small_disk: Path) -> None:
+    url = f"sqlite:///{small_disk}/ledger.db"
+    with Ledger.open(url) as ledger:
+        ledger.account("survey", budget=Budget(1.0)).charge(request(0.25, "before"))
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    with Ledger.open(url) as ledger:
+        account = ledger.account("survey")
+        with pytest.raises(LedgerError, match=r"read-only.*Nothing was charged"):
+            account.charge(request(0.25, "after"))
+        assert account.spent == Budget(0.25)
+        with pytest.raises(LedgerError, match="read-only"):
+            ledger.account("other", budget=Budget(1.0))
+
+
+def test_a_full_disk(small_disk: Path) -> None:
+    ledger = Ledger.open(f"sqlite:///{small_disk}/ledger.db")
+    account = ledger.account("survey", budget=Budget(1000))
+    made = 0
+    with pytest.raises(LedgerError, match=r"full.*Free some space"):
+        for number in range(10_000):
+            account.charge(request(1.0, f"q{number}" + "x" * 500))
+            made += 1
+    assert made > 10
+    assert account.spent == Budget(made)
+    (verdict,) = ledger.verify()
+    assert verdict.ok
+    subprocess.run(["mount", "-o", "remount,size=4m", small_disk], check=True)
+    account.charge(request(1.0, "after space was made"))
+    assert account.spent == Budget(made + 1)
+    ledger.close()
+
+
+def test_a_file_size_limit(tmp_path: Path) -> None:
+    """Like a full disk, but without root: the write itself fails."""
+    script = (
+        "import resource, signal, sys\n"
+        "from tacit import Budget, Ledger, LedgerError\n"
+        "from tests.ledger.test_contract import request\n"
+        "account = Ledger.open(sys.argv[1]).account('survey', budget=Budget(10000))\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, resource.RLIM_INFINITY))\n"
+        "made = 0\n"
+        "try:\n"
+        "    for number in range(10_000):\n"
+        "        account.charge(request(1.0, f'q{number}' + 'x' * 500)); made += 1\n"
+        "except LedgerError as error:\n"
+        "    print(made, error)\n"
+    )
+    url = f"sqlite:///{tmp_path}/ledger.db"
+    done = subprocess.run([sys.executable, "-c", script, url], capture_output=True, text=True, timeout=120)
+    made, _, message = done.stdout.partition(" ")
+    assert "Free some space" in message, done.stderr
+    account = Ledger.open(url).account("survey")
+    assert account.spent == Budget(int(made))
+    account.charge(request(1.0, "after the limit is gone"))
+
+
+def test_an_unreachable_server_is_named_without_the_password() -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(LedgerError, match=r"postgresql://127.0.0.1:1/x cannot be reached.*server runs") as caught:
+        Ledger.open("postgresql://user:secret@127.0.0.1:1/x")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_user_who_may_not_write(new_durable_url: Callable[[], str]) -> None:
+    url = new_durable_url()
+    if not url.startswith("postgresql"):
+        pytest.skip("rights of database users: PostgreSQL only")
+    with Ledger.open(url) as ledger:
+        ledger.account("survey", budget=Budget(1.0))
+        ledger._store.execute("DROP ROLE IF EXISTS reader")
+        ledger._store.execute("CREATE ROLE reader LOGIN")
+        ledger._store.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
+        with Ledger.open(url.replace("tacit@", "reader@")) as reader:
+            account = reader.account("survey")
+            assert account.remaining == Budget(1.0)
+            with pytest.raises(LedgerError, match=r"may not write.*Nothing was charged"):
+                account.charge(request(0.25))
+        ledger._store.execute("DROP OWNED BY reader")
+        ledger._store.execute("DROP ROLE reader")
+
+
+def test_postgresql_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'tacit\[postgres\]'"):
+        Ledger.open("postgresql://user@127.0.0.1:1/x")
+
+
+def test_a_forked_process_may_not_spend_from_memory() -> None:
+    script = (
+        "import os\n"
+        "from tacit import Budget, Ledger, LedgerError\n"
+        "account = Ledger.open().account('survey', budget=Budget(1.0))\n"
+        "if os.fork() == 0:\n"
+        "    try:\n"
+        "        account.spent\n"
+        "    except LedgerError as error:\n"
+        "        print(error, flush=True)\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert "another process would spend the same budget again" in done.stdout, done.stderr
+
+
