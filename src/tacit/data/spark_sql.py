@@ -1,0 +1,265 @@
+"""The definitions of :mod:`tacit.data.text`, ``features`` and ``bounding`` as Spark SQL: private in, private out.
+
+Built-in functions only: nothing here runs Python on the executors. Every expression is a deterministic function of one
+row (or of one person's rows), so a task that is run again after a lost machine gives the same rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.window import Window
+
+from tacit.data.bounding import FEATURE_ORDER, KEY, PERSON_COIN, ROW_COIN, ROW_ORDER, Bounding
+from tacit.data.columns import BLANKS, CategoryColumn, NumberColumn, SparseColumn, TextColumn, Value
+from tacit.data.errors import SchemaError
+from tacit.data.features import NUMBER_PATTERN
+from tacit.data.hashing import Longs, hash_strings
+from tacit.data.schema import Schema
+from tacit.data.text import FOLD_FROM, FOLD_TO, TOKEN_PATTERN, valid_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+LABEL, FEATURES, ROW_KEY, PERSON = "label", "features", "key", "person"
+
+# Nothing follows the last group, so a possessive quantifier matches the same; Java then loops instead of recursing,
+# and a text of a million apostrophes does not overflow an executor's stack.
+_JAVA_PATTERN = f"{TOKEN_PATTERN}+"
+# What folding and TOKEN_PATTERN come to on text that is all ASCII: several times faster in Java.
+_ASCII_PATTERN = "[0-9a-z]+(?:'[0-9a-z]+)*+"
+_JAVA_NUMBER = NUMBER_PATTERN.removesuffix("$") + r"\z"  # Java's $ also matches before a last line end
+_INFINITE = {"inf": "Infinity", "+inf": "Infinity", "-inf": "-Infinity", "true": "1", "false": "0"}
+
+
+def long(value: int) -> Column:
+    """A 64-bit literal: Spark hashes 32-bit integers in another way."""
+    return F.lit(value).cast("bigint")
+
+
+def long_array(values: Sequence[int] | Longs) -> Column:
+    """An array literal of any size, sent as one text and folded to a constant once."""
+    return F.split(F.lit(",".join(map(str, np.asarray(values).tolist()))), ",").cast("array<bigint>")
+
+
+def double_array(values: Sequence[float]) -> Column:
+    """An array literal of floats; ``repr`` writes each so that it reads back as the same number."""
+    return F.split(F.lit(",".join(repr(float(value)) for value in values)), ",").cast("array<double>")
+
+
+def text_array(values: Sequence[str]) -> Column:
+    """An array literal of texts."""
+    return F.from_json(F.lit(json.dumps(list(values))), "array<string>")
+
+
+# -- words ----------------------------------------------------------------------------------------------------------
+
+
+def tokens(text: Column) -> Column:
+    """The tokens of a text, as :func:`tacit.data.text.tokens` defines them."""
+    folded = F.translate(text, FOLD_FROM, FOLD_TO)
+    full = F.regexp_extract_all(folded, F.lit(_JAVA_PATTERN), F.lit(0))
+    plain = F.regexp_extract_all(F.lower(text), F.lit(_ASCII_PATTERN), F.lit(0))
+    # Equal lengths mean ASCII, or stray bytes, which separate words in either pattern.
+    return F.when(F.length(text) == F.octet_length(text), plain).otherwise(full)
+
+
+def text_features(text: Column, column: TextColumn, offset: int) -> Column:
+    """The distinct buckets, or listed words, of a text."""
+    if column.bits is not None:
+        mask = long((1 << column.bits) - 1)
+        ids = F.transform(tokens(text), lambda token: F.xxhash64(token).bitwiseAND(mask) + long(offset))
+    else:
+        table, mask = _word_cells(column.words or (), offset), long(_cells(column.width) - 1)
+
+        def look_up(token: Column) -> Column:
+            cell = F.get(table, F.xxhash64(token).bitwiseAND(mask).cast("int"))
+            return F.transform(F.filter(cell, lambda entry: entry["h"] == F.xxhash64(token)), lambda entry: entry["i"])
+
+        ids = F.flatten(F.transform(tokens(text), look_up))
+    return F.coalesce(F.array_distinct(ids), _empty())
+
+
+def _cells(words: int) -> int:
+    return 1 << max(1, (words - 1).bit_length())
+
+
+def _word_cells(words: Sequence[str], offset: int) -> Column:
+    """A hash table as a literal: cell h mod 2^b lists the words that fall into it, each as its hash and its feature."""
+    cells: list[list[dict[str, int]]] = [[] for _ in range(_cells(len(words)))]
+    for number, value in enumerate(hash_strings(valid_text(words)).tolist()):
+        cells[value & (len(cells) - 1)].append({"h": value, "i": number + offset})
+    return F.from_json(F.lit(json.dumps(cells)), "array<array<struct<h: bigint, i: bigint>>>")
+
+
+# -- values ---------------------------------------------------------------------------------------------------------
+
+
+def as_text(name: str, kind: T.DataType) -> Column:
+    """A column as text. Types that engines print differently are refused: which column has which type is public."""
+    column = F.col(_quoted(name))
+    if isinstance(kind, T.StringType | T.BinaryType):
+        return F.expr(f"make_valid_utf8(cast({_quoted(name)} as string))")
+    if isinstance(kind, T.IntegralType | T.BooleanType | T.DateType | T.NullType):
+        return column.cast("string")
+    raise SchemaError(
+        f"Column {name!r} is of type {kind.simpleString()}, which Spark prints otherwise than other engines do. "
+        "Cast it to a string, a whole number, a truth value or a date first.",
+        column=name,
+    )
+
+
+def plain_text(name: str, kind: T.DataType) -> Column:
+    """A column as text without outer white space."""
+    return F.trim(as_text(name, kind), F.lit(BLANKS))
+
+
+def as_number(name: str, kind: T.DataType) -> tuple[Column, Column | None]:
+    """A column as a float (NaN: missing or no number), and its text if it comes as text."""
+    if isinstance(kind, T.NumericType | T.BooleanType | T.NullType):
+        return F.coalesce(F.col(_quoted(name)).cast("double"), F.lit(float("nan"))), None
+    text = plain_text(name, kind)
+    number = F.when(text.rlike(_JAVA_NUMBER), text.try_cast("double"))
+    for odd, value in _INFINITE.items():
+        number = number.when(F.lower(text) == odd, F.lit(float(value)))
+    return F.coalesce(number, F.lit(float("nan"))), text
+
+
+def match(name: str, kind: T.DataType, values: Sequence[Value], missing: Sequence[str]) -> tuple[Column, Column]:
+    """The position of a value among declared ones (−1: not there), and whether it is missing."""
+    text: Column | None
+    if all(isinstance(value, str) for value in values):
+        text = plain_text(name, kind)
+        found = F.array_position(text_array([str(value).strip(BLANKS) for value in values]), text)
+    else:
+        number, text = as_number(name, kind)
+        found = F.array_position(double_array([float(value) for value in values]), number)
+    absent = F.isnan(number) if text is None else text.isNull()
+    if text is not None and missing:
+        absent = absent | F.array_contains(text_array(missing), text)
+    code = F.coalesce(found, long(0)).cast("bigint") - long(1)
+    return code, F.coalesce(absent, F.lit(True)) & (code < 0)
+
+
+def _category(name: str, kind: T.DataType, column: CategoryColumn, missing: Sequence[str]) -> Column:
+    code, absent = match(name, kind, column.values, missing)
+    other = len(column.values)
+    return F.when(absent, long(other + 1)).when(code < 0, long(other)).otherwise(code)
+
+
+def _bin(name: str, kind: T.DataType, column: NumberColumn) -> Column:
+    inner = double_array(column.edges[1:-1])
+
+    def place(number: Column) -> Column:
+        below = F.size(F.filter(inner, lambda edge: edge <= number)) if len(column.edges) > 2 else F.lit(0)
+        return F.when(F.isnan(number), long(len(column.edges) - 1)).otherwise(below.cast("bigint"))
+
+    return _let(as_number(name, kind)[0], place)
+
+
+def _sparse(name: str, kind: T.DataType, column: SparseColumn) -> Column:
+    if not isinstance(kind, T.ArrayType) or not isinstance(kind.elementType, T.IntegralType):
+        raise SchemaError(
+            f"Column {name!r} is declared sparse: on Spark it must be an array of whole numbers from 0, the features "
+            f"that a row has. It is of type {kind.simpleString()}.",
+            column=name,
+        )
+    ids = F.col(_quoted(name)).cast("array<bigint>")
+    inside = F.filter(ids, lambda j: (j >= 0) & (j < column.features))
+    return F.coalesce(F.array_distinct(inside), _empty())
+
+
+def _let(value: Column, body: Callable[[Column], Column]) -> Column:
+    """Evaluate once, use often: a name would do, but the optimiser copies what it stands for into inner loops."""
+    return F.get(F.transform(F.array(value), body), F.lit(0))
+
+
+def _empty() -> Column:
+    return F.array().cast("array<bigint>")
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+# -- rows -----------------------------------------------------------------------------------------------------------
+
+
+def encode(frame: DataFrame, schema: Schema) -> DataFrame:
+    """Rows as label, set of features and, for persons, who: by the rules of :mod:`tacit.data.features`."""
+    kinds = {field.name: field.dataType for field in frame.schema.fields}
+    absent = [name for name in schema.names_needed if name not in kinds]
+    if absent or schema.label is None:
+        what = f"has no column {', '.join(map(repr, absent))}" if absent else "needs a label column"
+        raise SchemaError(f"The Spark data frame {what}. Correct the names in the schema.")
+    columns = [match(schema.label, kinds[schema.label], schema.classes, schema.missing)[0].alias(LABEL)]
+    parts, single = [], []
+    for column, offset in zip(schema.columns, schema.offsets.values(), strict=True):
+        kind = kinds[column.name]
+        if isinstance(column, TextColumn):
+            parts.append(text_features(as_text(column.name, kind), column, offset))
+        elif isinstance(column, SparseColumn):
+            parts.append(_sparse(column.name, kind, column))
+        elif isinstance(column, CategoryColumn):
+            single.append(_category(column.name, kind, column, schema.missing) + long(offset))
+        else:
+            single.append(_bin(column.name, kind, column) + long(offset))
+    if single:
+        parts.append(F.array(*single))
+    columns.append((F.concat(*parts) if len(parts) > 1 else parts[0]).alias(FEATURES))
+    valid = F.col(LABEL) >= 0
+    if schema.unit.column is not None:
+        text = plain_text(schema.unit.column, kinds[schema.unit.column])
+        missing = F.array_contains(text_array(schema.missing), text) if schema.missing else F.lit(False)
+        columns.append(F.when(~missing, text).alias(PERSON))
+        valid = valid & F.col(PERSON).isNotNull()
+    return frame.select(*columns).where(valid)
+
+
+def row_key(seed: int) -> Column:
+    """The XOR over the row's features j of X(seed, 1, j)."""
+
+    def mix(key: Column, feature: Column) -> Column:
+        return key.bitwiseXOR(F.xxhash64(long(seed), long(KEY), feature))
+
+    return F.aggregate(F.col(FEATURES), long(0), mix)
+
+
+def _first_features(bounding: Bounding) -> Column:
+    """The r features of smallest (rank, X(seed, 2, key, j))."""
+    ranks = None if bounding.preference is None else long_array(bounding.preference)
+
+    def place(key: Column, feature: Column) -> Column:
+        order = F.xxhash64(long(bounding.key), long(FEATURE_ORDER), key, feature)
+        first = [] if ranks is None else [F.get(ranks, feature.cast("int")).alias("rank")]
+        return F.struct(*first, order.alias("order"), feature.alias("feature"))
+
+    def cut(key: Column) -> Column:
+        placed = F.sort_array(F.transform(F.col(FEATURES), lambda feature: place(key, feature)))
+        return F.transform(F.slice(placed, 1, bounding.max_ones), lambda entry: entry["feature"])
+
+    return _let(row_key(bounding.key), cut)
+
+
+def bound(rows: DataFrame, bounding: Bounding) -> DataFrame:
+    """At most r features of a row and m rows of a person, as :mod:`tacit.data.bounding` defines them."""
+    kept = F.when(F.size(FEATURES) <= bounding.max_ones, F.col(FEATURES)).otherwise(_first_features(bounding))
+    if bounding.unit.column is None:
+        return rows.select(LABEL, kept.alias(FEATURES))
+    order = F.xxhash64(long(bounding.key), long(ROW_ORDER), F.xxhash64(PERSON), row_key(bounding.key), F.col(LABEL))
+    ordered = rows.select(PERSON, LABEL, kept.alias(FEATURES), order.alias("order"))
+    # row_number with a limit: Spark drops what is beyond it before the shuffle already.
+    place = F.row_number().over(Window.partitionBy(PERSON).orderBy("order"))
+    return ordered.withColumn("place", place).where(F.col("place") <= bounding.unit.max_rows).select(LABEL, FEATURES)
+
+
+def coin(seed: int, *, by_person: bool) -> Column:
+    """The coin of :mod:`tacit.data.split` for each row or person."""
+    if by_person:
+        return F.xxhash64(long(seed), long(PERSON_COIN), F.xxhash64(PERSON))
+    return F.xxhash64(long(seed), long(ROW_COIN), row_key(seed), F.col(LABEL))
