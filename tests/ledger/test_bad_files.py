@@ -43,10 +43,15 @@ def test_a_damaged_ledger(tmp_path: Path) -> None:
     with file.open("r+b") as raw:
         raw.seek(size // 2)
         raw.write(os.urandom(size // 4))
-    with pytest.raises(LedgerError), Ledger.open(f"sqlite:///{file}") as ledger:
-        ledger.account("survey").charge(request(1.0, "next"))
-        assert not all(verdict.ok for verdict in ledger.verify())
-        raise LedgerError("the damage was noticed by verify")
+    assert not is_sound(f"sqlite:///{file}")
+
+
+def is_sound(url: str) -> bool:
+    try:
+        with Ledger.open(url) as ledger:
+            return all(verdict.ok for verdict in ledger.verify())
+    except LedgerError:
+        return False
 
 
 def test_a_database_of_something_else(tmp_path: Path) -> None:
@@ -58,7 +63,7 @@ def test_a_database_of_something_else(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match="does not exist. Create it first"):
+    with pytest.raises(LedgerError, match=r"does not exist\. Create it first"):
         Ledger.open(f"sqlite:///{tmp_path}/no/such/ledger.db")
 
 
@@ -94,11 +99,14 @@ def test_a_read_only_disk(small_disk: Path) -> None:
 def test_a_full_disk(small_disk: Path) -> None:
     ledger = Ledger.open(f"sqlite:///{small_disk}/ledger.db")
     account = ledger.account("survey", budget=Budget(1000))
-    made = 0
-    with pytest.raises(LedgerError, match=r"full.*Free some space"):
+
+    def fill() -> None:
         for number in range(10_000):
             account.charge(request(1.0, f"q{number}" + "x" * 500))
-            made += 1
+
+    with pytest.raises(LedgerError, match=r"full.*Free some space"):
+        fill()
+    made = len(account.entries())
     assert made > 10
     assert account.spent == Budget(made)
     (verdict,) = ledger.verify()
@@ -180,5 +188,3 @@ def test_a_forked_process_may_not_spend_from_memory() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert "another process would spend the same budget again" in done.stdout, done.stderr
-
-

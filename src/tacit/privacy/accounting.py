@@ -103,7 +103,8 @@ def compose_plan(losses: Sequence[Loss], delta: Fraction) -> Loss:
     """Compose the steps of a plan whose mechanisms and scales are all fixed before the first draw.
 
     The (ε, δ) certificate is the best of three: plain sums; Rényi composition at the best order; and, where every step
-    is pure, the optimal composition of ε-DP mechanisms through their privacy-loss distributions.
+    is pure, the optimal composition of ε-DP mechanisms through their privacy-loss distributions. It is None if δ does
+    not cover the steps.
     """
     total = compose(losses)
     target = noise_delta(delta)
@@ -117,7 +118,7 @@ def compose_plan(losses: Sequence[Loss], delta: Fraction) -> Loss:
     if target > 0 and len(losses) > 1 and total.delta == 0 and all(loss.epsilon is not None for loss in losses):
         certificates.append((_pure_plan_epsilon([loss.epsilon or ZERO for loss in losses], target), target))
     if not certificates:
-        return total
+        return Loss(None, total.delta, total.rho)
     epsilon, used = min(certificates)
     return Loss(epsilon, used, total.rho)
 

@@ -63,6 +63,7 @@ def release(
         A seed, for simulations: the receipt then says that the release is not private.
     """
     _check(account, statistic, mechanism)
+    entropy = _entropy(random_state)
     request = Request(
         identity=_identity(statistic, mechanism, random_state),
         budget=mechanism.budget,
@@ -71,7 +72,6 @@ def release(
         query=statistic.query,
         simulation=random_state is not None,
     )
-    entropy = _entropy(random_state)
     charge = account.charge(request, fresh=fresh)
     return _finish(account, charge, 0, "", statistic, mechanism, entropy)
 
@@ -114,7 +114,7 @@ class Plan:
         losses = [mechanism.loss() for mechanism in self._steps.values()]
         loss = compose_plan(losses, asked_delta)
         if loss.epsilon is None:
-            raise bad_parameter("Plan", "delta", "large enough to cover the steps' own", delta)
+            raise bad_parameter("Plan", "delta", "large enough to cover what its steps ask for", delta)
         request = Request(
             identity={
                 "plan": name,

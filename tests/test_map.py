@@ -1,0 +1,57 @@
+"""The map of public names is true, and the house's documents exist."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import tacit
+
+ROOT = Path(__file__).parent.parent
+MODULES = sorted(
+    module.name for module in pkgutil.walk_packages(tacit.__path__, "tacit.") if "__main__" not in module.name
+)
+
+
+def test_every_exported_name_can_be_had() -> None:
+    assert sorted(tacit.__all__) == sorted(tacit._HOMES)
+    for name in tacit.__all__:
+        assert getattr(tacit, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        tacit.Nonsense  # noqa: B018
+
+
+def test_every_error_is_a_tacit_error() -> None:
+    errors = [getattr(tacit, name) for name in tacit.__all__ if name.endswith("Error")]
+    assert len(errors) > 5
+    assert all(issubclass(error, tacit.TacitError) for error in errors)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples(name: str) -> None:
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        pytest.skip(f"an optional part is not installed: {error}")
+    assert module.__doc__, "a module opens with its room"
+    results = doctest.testmod(module)
+    assert results.failed == 0
+
+
+def test_receipts_link_to_proofs_that_exist() -> None:
+    from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Selection, TopK
+
+    for mechanism in (DiscreteLaplace, DiscreteGaussian, Selection, TopK):
+        page, _, anchor = mechanism.proof.partition("#")
+        text = (ROOT / page).read_text()
+        headings = [
+            re.sub(r"[^a-z0-9]+", "-", line.strip("# ").lower()).strip("-")
+            for line in text.splitlines()
+            if line.startswith("#")
+        ]
+        assert not anchor or anchor in headings
