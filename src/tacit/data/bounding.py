@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -39,8 +40,8 @@ from tacit.privacy.unit import Bound, Unit, check_count
 
 KEY, FEATURE_ORDER, ROW_ORDER, ROW_COIN, PERSON_COIN = 1, 2, 3, 4, 5
 
-_TABLE_SIZE = 1 << 20  # feature spaces up to this size get their hashes from a table
-_BLOCK = 1 << 16  # entries handled at a time: small enough for the processor's cache
+_BLOCK = 1 << 15  # entries handled at a time: small enough for the processor's cache
+_WORTH_THREADS = 1 << 20  # entries from which threads pay for themselves
 _LAST = np.iinfo(np.int64).max
 
 
@@ -108,36 +109,21 @@ class Bounding:
 
 
 class FeatureHasher:
-    """Hashes of feature numbers under one seed, from a table where the feature space is small enough."""
+    """Hashes of features under one seed. Computing them is faster than looking them up in a table."""
 
-    def __init__(self, seed: int, n_features: int) -> None:
+    def __init__(self, seed: int) -> None:
         self.seed = seed
-        self._prefix = chain(seed, KEY)
-        self._order_prefix = chain(seed, FEATURE_ORDER)
-        self._spread: Words | None = None
-        self._keys: Longs | None = None
-        self._n_features = n_features
-
-    def _tables(self) -> tuple[Words, Longs] | None:
-        if self._n_features > _TABLE_SIZE:
-            return None
-        if self._spread is None or self._keys is None:
-            spread_all = spread(np.arange(self._n_features, dtype=np.int64))
-            self._keys = chain_last(self._prefix, spread_all)
-            self._spread = spread_all
-        return self._spread, self._keys
+        self._key = chain(seed, KEY)
+        self._order = chain(seed, FEATURE_ORDER)
 
     def parts(self, ids: Ids) -> tuple[Words, Longs]:
-        """``spread(j)`` and ``X(seed, 1, j)`` of features of any array shape."""
-        tables = self._tables()
-        if tables is not None:
-            return tables[0][ids], tables[1][ids]
-        words = spread(ids.astype(np.int64))
-        return words, chain_last(self._prefix, words)
+        """``spread(j)`` and ``X(seed, 1, j)`` of features, for any array shape."""
+        words = spread(ids)
+        return words, chain_last(self._key, words)
 
     def order(self, keys: Longs, words: Words) -> Longs:
         """``X(seed, 2, k, j)`` for one row key a line and one feature a column."""
-        return chain_last(chain_last(self._order_prefix, spread(keys))[:, None], words)
+        return chain_last(chain_last(self._order, spread(keys))[:, None], words)
 
 
 def row_keys(rows: Rows, hasher: FeatureHasher) -> Longs:
@@ -153,31 +139,47 @@ def row_keys(rows: Rows, hasher: FeatureHasher) -> Longs:
     return keys
 
 
+def dropped(rows: Rows, bounding: Bounding, hasher: FeatureHasher, threads: int = 1) -> Longs:
+    """Positions of the entries that bounding takes off rows with more than r features, in no order."""
+    lengths = np.diff(rows.indptr)
+
+    def lost_of(block: tuple[Longs, int]) -> Longs:
+        members, width = block
+        places = rows.indptr[members][:, None] + np.arange(width)
+        padded = None
+        if (lengths[members] < width).any():
+            padded = np.arange(width) >= lengths[members][:, None]
+            np.minimum(places, len(rows.indices) - 1, out=places)
+        lost = ~_smallest(rows.indices[places], padded, bounding, hasher)
+        if padded is not None:
+            lost &= ~padded
+        return places[lost]
+
+    blocks = _blocks(lengths, bounding.max_ones)
+    if threads == 1 or len(rows.indices) < _WORTH_THREADS:
+        found = [lost_of(block) for block in blocks]
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            found = list(pool.map(lost_of, blocks))
+    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+
+
 def keep_features(rows: Rows, bounding: Bounding, hasher: FeatureHasher) -> Rows:
     """Keep at most r features of each row."""
-    r = bounding.max_ones
-    lengths = np.diff(rows.indptr)
-    if not (lengths > r).any():
+    lost = dropped(rows, bounding, hasher)
+    if not len(lost):
         return rows
     keep = np.ones(len(rows.indices), dtype=np.bool_)
-    for members, width in _blocks(lengths, r):
-        places = rows.indptr[members][:, None] + np.arange(width)
-        padded = np.arange(width) >= lengths[members][:, None] if (lengths[members] < width).any() else None
-        if padded is not None:
-            np.minimum(places, len(rows.indices) - 1, out=places)
-        chosen = _smallest(rows.indices[places], padded, bounding, hasher)
-        if padded is None:
-            keep[places] = chosen
-        else:
-            keep[places[~padded]] = chosen[~padded]
-    kept_before = np.zeros(len(keep) + 1, dtype=np.int64)
-    np.cumsum(keep, out=kept_before[1:])
-    return Rows(kept_before[rows.indptr], rows.indices[keep], rows.labels, rows.persons)
+    keep[lost] = False
+    lengths = np.minimum(np.diff(rows.indptr), bounding.max_ones)
+    return Rows(offsets_of(lengths), rows.indices[keep], rows.labels, rows.persons)
 
 
 def _blocks(lengths: Longs, r: int) -> Iterator[tuple[Longs, int]]:
     """Group the rows longer than r into blocks of similar length, each with the width that holds them."""
     long = np.flatnonzero(lengths > r)
+    if not len(long):
+        return
     # Widths in steps of 1/8 of the power of two below: few groups for any spread of lengths, little padding.
     power = np.floor(np.log2(lengths[long])).astype(np.int64)
     step = np.maximum(1, (1 << power) >> 3)
@@ -266,9 +268,9 @@ def first_of_each(persons: pl.Series | None, order: Longs, max_rows: int) -> Lon
     return np.sort(kept.to_numpy().astype(np.int64))
 
 
-def bound_rows(rows: Rows, bounding: Bounding, n_features: int) -> Rows:
+def bound_rows(rows: Rows, bounding: Bounding) -> Rows:
     """Bound rows that are all in memory, by row and by person."""
-    hasher = FeatureHasher(bounding.key, n_features)
+    hasher = FeatureHasher(bounding.key)
     if bounding.unit.column is None:
         return keep_features(rows, bounding, hasher)
     store = PersonStore(bounding.unit.max_rows)
@@ -288,6 +290,3 @@ def add_bounded(store: PersonStore, rows: Rows, bounding: Bounding, hasher: Feat
 def default_max_ones(n_rows: int, n_features: int, epsilon: float) -> int:
     """Choose r from public quantities alone."""
     raise NotImplementedError
-
-
-__all__ = ["Bounding", "FeatureHasher", "Ids", "PersonStore", "bound_rows", "offsets_of"]

@@ -190,10 +190,13 @@ def match_values(
         # A declared value stays itself even where the same text stands for "missing" elsewhere.
         absent = (text.is_null() | text.is_in(list(missing))).to_numpy() & (codes < 0)
         return codes, absent
-    numbers, absent = as_numbers(series, missing)
+    if series.dtype.is_integer() and not series.null_count():
+        numbers, absent = series.to_numpy(), np.zeros(len(series), dtype=np.bool_)
+    else:
+        numbers, absent = as_numbers(series, missing)
     codes = np.full(len(series), -1, dtype=np.int64)
     for code, value in enumerate(values):
-        codes[numbers == float(value)] = code
+        codes += (numbers == value) * np.int64(code + 1)
     return codes, absent & (codes < 0)
 
 

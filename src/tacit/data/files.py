@@ -11,32 +11,21 @@ Whatever concerns a file as a whole (missing, empty, truncated, of an unknown ki
 
 from __future__ import annotations
 
-import csv
-import glob
 import gzip
-import io
-import itertools
-import json
-import shutil
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Literal
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet as pq
+import pyarrow as pa  # type: ignore[import-untyped]
 
-from tacit.data.errors import SourceError, row_error
-from tacit.data.features import Where, repair_utf8
-from tacit.errors import bad_parameter
+from tacit.data import readers
+from tacit.data.errors import SourceError
+from tacit.data.readers import FORMATS, FileOptions, Format, Piece, column_names
 
-Format = Literal["csv", "tsv", "parquet", "jsonl", "libsvm"]
-FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "jsonl", "libsvm")
+__all__ = ["FORMATS", "FileOptions", "Format", "Piece", "check_files", "column_names", "list_files", "pieces"]
+
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -49,53 +38,6 @@ _SUFFIXES: dict[str, Format] = {
     ".svmlight": "libsvm",
     ".svm": "libsvm",
 }
-_BLOCK = 1 << 22
-LINE = "line"  # the one column of a libsvm frame
-
-
-@dataclass(frozen=True, slots=True)
-class FileOptions:
-    """How files are written, where their name does not tell.
-
-    Parameters
-    ----------
-    format : {"csv", "tsv", "parquet", "jsonl", "libsvm"}, optional
-        By default from the file's suffix, ``.gz`` aside.
-    header : list of str, optional
-        Names of the columns of a CSV or TSV file that has no header line.
-    delimiter : str, optional
-        Default a comma (CSV) or a tab (TSV).
-    quote : str, optional
-        Default ``"`` for CSV and none for TSV, as text corpora are written; an empty text means none.
-    """
-
-    format: Format | None = None
-    header: tuple[str, ...] | None = None
-    delimiter: str | None = None
-    quote: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.format is not None and self.format not in FORMATS:
-            raise bad_parameter("FileOptions", "format", f"one of {list(FORMATS)}", self.format)
-        if self.delimiter is not None and len(self.delimiter) != 1:
-            raise bad_parameter("FileOptions", "delimiter", "one character", self.delimiter)
-        if self.quote is not None and len(self.quote) > 1:
-            raise bad_parameter("FileOptions", "quote", "one character, or empty for none", self.quote)
-
-    def settled(self, format: Format) -> FileOptions:
-        """Fill in what the format implies."""
-        tsv = format == "tsv"
-        delimiter = self.delimiter or ("\t" if tsv else ",")
-        quote = self.quote if self.quote is not None else ("" if tsv else '"')
-        return replace(self, format=format, delimiter=delimiter, quote=quote)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Piece:
-    """Some consecutive records of a file, and where they are from."""
-
-    frame: pl.DataFrame
-    where: Where
 
 
 def list_files(path: str | Path) -> list[Path]:
@@ -109,10 +51,19 @@ def list_files(path: str | Path) -> list[Path]:
         return found
     if root.exists():
         return [root]
-    found = sorted(Path(p) for p in glob.glob(text, recursive=True) if Path(p).is_file())
+    found = sorted(p for p in _matches(root) if p.is_file())
     if not found:
         raise SourceError(f"There is no file, folder or match for {text!r}. Check the path.", file=text)
     return found
+
+
+def _matches(pattern: Path) -> Iterator[Path]:
+    """What a glob pattern matches; its fixed part is where the search begins."""
+    parts = pattern.parts
+    fixed = next((i for i, part in enumerate(parts) if any(sign in part for sign in "*?[")), len(parts))
+    if fixed == len(parts):
+        return iter(())
+    return Path(*parts[:fixed]).glob("/".join(parts[fixed:]))
 
 
 def _hidden(path: Path) -> bool:
@@ -158,41 +109,18 @@ def check_files(paths: list[Path], columns: list[str], options: FileOptions) -> 
                 )
 
 
-def column_names(path: Path, options: FileOptions) -> list[str]:
-    """The names of a file's columns: its header, its Parquet schema, or the keys of its first line of JSON."""
-    if options.format == "parquet":
-        with _seekable(path) as file:
-            return list(pq.read_schema(file).names)
-    if options.format == "jsonl":
-        first = next((line for lines in _lines(path) for line in lines if line.strip()), b"{}")
-        record = _parse_json(first)
-        if record is None:
-            raise SourceError(
-                f"The first line of {str(path)!r} is not a JSON object. Is it JSON Lines?", file=str(path)
-            )
-        return list(record)
-    if options.header is not None:
-        return list(options.header)
-    with _unzipped(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
-        names = next(_records(text, options), [])
-    if len(set(names)) < len(names):
-        raise SourceError(f"The header of {str(path)!r} names a column twice. Rename one of them.", file=str(path))
-    return names
-
-
 def pieces(path: Path, columns: list[str], options: FileOptions, *, batch_rows: int, strict: bool) -> Iterator[Piece]:
     """Read a file in pieces of about ``batch_rows`` rows; memory does not grow with the file."""
     settled = options.settled(format_of(path, options))
-    readers: dict[str, Callable[[], Iterator[Piece]]] = {
-        "csv": lambda: _delimited(path, columns, settled, batch_rows, strict),
-        "tsv": lambda: _delimited(path, columns, settled, batch_rows, strict),
-        "parquet": lambda: _parquet(path, columns, batch_rows),
-        "jsonl": lambda: _json_lines(path, columns, batch_rows, strict),
-        "libsvm": lambda: _line_frames(path, batch_rows),
+    by_format: dict[str, Callable[[], Iterator[Piece]]] = {
+        "csv": lambda: readers.delimited(path, columns, settled, batch_rows, strict),
+        "tsv": lambda: readers.delimited(path, columns, settled, batch_rows, strict),
+        "parquet": lambda: readers.parquet(path, columns, batch_rows),
+        "jsonl": lambda: readers.json_lines(path, columns, batch_rows, strict),
+        "libsvm": lambda: readers.line_frames(path, batch_rows),
     }
     with reading(path):
-        yield from readers[str(settled.format)]()
+        yield from by_format[str(settled.format)]()
 
 
 @contextmanager
@@ -218,214 +146,3 @@ def _reason(error: Exception) -> str:
     if "empty csv" in text:
         return "it has no header line. Write one, or pass header=."
     return f"{type(error).__name__}. Is it of the declared format, complete and uncorrupted?"
-
-
-# -- CSV and TSV ----------------------------------------------------------------------------------------------------
-
-
-def _delimited(path: Path, columns: list[str], options: FileOptions, batch_rows: int, strict: bool) -> Iterator[Piece]:
-    bad: list[int | None] = []
-    with _unzipped(path) as file:
-        reader = pyarrow.csv.open_csv(
-            pa.PythonFile(file, mode="r"),
-            read_options=pyarrow.csv.ReadOptions(
-                column_names=options.header, block_size=_BLOCK, use_threads=not strict, encoding="utf8"
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=options.delimiter,
-                quote_char=options.quote or False,
-                newlines_in_values=bool(options.quote),
-                invalid_row_handler=lambda row: _wrong_width(row, options, path, bad),
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types={name: pa.binary() for name in columns},
-                include_columns=columns,
-                strings_can_be_null=False,
-                check_utf8=False,
-            ),
-        )
-        seen = 0
-        for batch in reader:
-            _refuse_width(path, options, bad, strict)
-            whole = pl.DataFrame(pl.from_arrow(batch))
-            for frame in whole.iter_slices(batch_rows):
-                where = Where(str(path), lambda place, seen=seen: _line_of(path, options, seen + place))  # type: ignore[misc]
-                yield Piece(_decoded(frame, where if strict else None), where)
-                seen += len(frame)
-        _refuse_width(path, options, bad, strict)
-
-
-def _wrong_width(row: Any, options: FileOptions, path: Path, bad: list[int | None]) -> str:
-    quote = options.quote
-    if quote and row.text.count(quote) % 2:
-        bad.append(None)  # the rest of the file was swallowed: no rule for rows covers that
-    elif row.number is not None:
-        bad.append(row.number)
-    return "skip"
-
-
-def _refuse_width(path: Path, options: FileOptions, bad: list[int | None], strict: bool) -> None:
-    if None in bad:
-        raise SourceError(
-            f"The file {str(path)!r} has a quote character that is never closed, so its rows cannot be told apart. "
-            "Close it, or pass quote='' if quotes are ordinary characters.",
-            file=str(path),
-        )
-    if strict and bad and bad[0] is not None:
-        line = _line_of(path, options, bad[0] - (1 if options.header is not None else 2))
-        remedy = "Add or remove fields; without strict the record is dropped."
-        raise row_error(
-            "the record has the wrong number of fields", file=str(path), line=line, column=None, remedy=remedy
-        )
-
-
-def _decoded(frame: pl.DataFrame, strict: Where | None) -> pl.DataFrame:
-    return pl.DataFrame([repair_utf8(series, strict, series.name) for series in frame])
-
-
-def _records(text: io.TextIOWrapper, options: FileOptions) -> Any:
-    if options.quote:
-        return csv.reader(text, delimiter=options.delimiter or ",", quotechar=options.quote)
-    return csv.reader(text, delimiter=options.delimiter or ",", quoting=csv.QUOTE_NONE)
-
-
-def _line_of(path: Path, options: FileOptions, record: int) -> int:
-    """The line on which a data record begins: found by reading the file again, since only an error asks for it."""
-    wanted = record + (0 if options.header is not None else 1)
-    with _unzipped(path) as file:
-        reader = _records(io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline=""), options)
-        begin = 1
-        for fields in reader:
-            if fields:
-                if wanted == 0:
-                    return begin
-                wanted -= 1
-            begin = int(reader.line_num) + 1
-    return begin
-
-
-# -- Parquet --------------------------------------------------------------------------------------------------------
-
-
-def _parquet(path: Path, columns: list[str], batch_rows: int) -> Iterator[Piece]:
-    seen = 0
-    with _seekable(path) as source, pq.ParquetFile(source, pre_buffer=False) as file:
-        for batch in file.iter_batches(batch_size=batch_rows, columns=columns, use_threads=False):
-            frame = pl.DataFrame(pl.from_arrow(batch))
-            yield Piece(frame, Where(str(path), lambda place, seen=seen: seen + place + 1))  # type: ignore[misc]
-            seen += len(frame)
-
-
-# -- lines ----------------------------------------------------------------------------------------------------------
-
-
-def _lines(path: Path) -> Iterator[list[bytes]]:
-    """The lines of a file, some at a time. Only a line feed ends a line, with a carriage return before it or not."""
-    with _unzipped(path) as file:
-        rest = b""
-        while block := file.read(_BLOCK):
-            *whole, rest = (rest + block).split(b"\n")
-            yield [line.removesuffix(b"\r") for line in whole]
-        if rest:
-            yield [rest.removesuffix(b"\r")]
-
-
-def _numbered(path: Path, batch_rows: int) -> Iterator[tuple[int, list[bytes]]]:
-    """Batches of lines, each with the number of the line before it."""
-    number = 0
-    for lines in _lines(path):
-        for begin in range(0, len(lines), batch_rows):
-            batch = lines[begin : begin + batch_rows]
-            yield number, batch
-            number += len(batch)
-
-
-def _line_frames(path: Path, batch_rows: int) -> Iterator[Piece]:
-    for before, lines in _numbered(path, batch_rows):
-        series = pl.Series(LINE, lines, dtype=pl.Binary)
-        where = Where(str(path), lambda place, before=before: before + place + 1)  # type: ignore[misc]
-        yield Piece(pl.DataFrame([repair_utf8(series, None, LINE)]), where)
-
-
-def _json_lines(path: Path, columns: list[str], batch_rows: int, strict: bool) -> Iterator[Piece]:
-    for before, lines in _numbered(path, batch_rows):
-        values: dict[str, list[str | None]] = {name: [] for name in columns}
-        numbers: list[int] = []
-        for place, line in enumerate(lines):
-            if not line.strip():
-                continue
-            number = before + place + 1
-            record = _parse_json(line)
-            if record is None:
-                if strict:
-                    remedy = "Correct it; without strict it is dropped."
-                    raise row_error(
-                        "the line is not a JSON object in UTF-8",
-                        file=str(path),
-                        line=number,
-                        column=None,
-                        remedy=remedy,
-                    )
-                continue
-            for name in columns:
-                values[name].append(_json_text(record.get(name), name, number, path, strict))
-            numbers.append(number)
-        frame = pl.DataFrame(values, schema=dict.fromkeys(columns, pl.String))
-        yield Piece(frame, Where(str(path), numbers.__getitem__))
-
-
-def _parse_json(line: bytes) -> dict[str, Any] | None:
-    try:
-        record = json.loads(line.decode("utf-8-sig", "strict" if line.isascii() else "replace"))
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
-
-
-def _json_text(value: Any, name: str, line: int, path: Path, strict: bool) -> str | None:
-    """A JSON value as text, by the rules for typed columns."""
-    if value is None or isinstance(value, str):
-        return None if value is None else value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 2**63 else repr(value)
-    if strict:
-        remedy = "Flatten it; without strict it counts as missing."
-        raise row_error("the value is a list or an object", file=str(path), line=line, column=name, remedy=remedy)
-    return None
-
-
-# -- bytes ----------------------------------------------------------------------------------------------------------
-
-
-def _gzipped(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
-
-
-@contextmanager
-def _unzipped(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, of its content if it is gzip (which its first bytes tell, not its name)."""
-    with gzip.open(path, "rb") if _gzipped(path) else path.open("rb") as file:
-        yield file  # type: ignore[misc]
-
-
-@contextmanager
-def _seekable(path: Path) -> Iterator[Any]:
-    """A file that can be read from any place: gzip is unpacked into a nameless temporary file, which is never shared."""
-    if not _gzipped(path):
-        yield path
-        return
-    with _unzipped(path) as packed, tempfile.TemporaryFile() as plain:
-        shutil.copyfileobj(packed, plain, _BLOCK)
-        plain.seek(0)
-        yield plain
-
-
-def chunked(items: Iterator[Piece]) -> tuple[Piece | None, Iterator[Piece]]:
-    """The first piece, and all of them."""
-    first = next(items, None)
-    return first, items if first is None else itertools.chain([first], items)

@@ -12,6 +12,7 @@ Two functions, both equal to Apache Spark's built-in ``xxhash64``, so that any e
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -52,7 +53,7 @@ def chain_last(prefix: Longs, spread_last: Words) -> Longs:
     return _hash_word(spread_last, prefix.view(np.uint64)).view(np.int64)
 
 
-def spread(values: Longs) -> Words:
+def spread(values: NDArray[np.signedinteger[Any]]) -> Words:
     """The part of the hash of an integer that does not depend on the seed."""
     word = values.astype(np.int64, copy=False).view(np.uint64) * _P2
     _rotate(word, 31)

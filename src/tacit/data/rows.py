@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -31,12 +32,15 @@ class Rows:
         Position of the row's label in the declared classes.
     persons : Polars string column, optional
         Who each row belongs to.
+    ones : array of ones, as long as ``indices``, optional
+        The values of the matrix that the rows are a view of, kept to spare making another.
     """
 
     indptr: Longs
     indices: Ids
     labels: Longs
     persons: pl.Series | None = None
+    ones: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -1,0 +1,301 @@
+"""Anything in, batches of rows out: arrays, sparse matrices, data frames, Arrow tables, files, folders, globs.
+
+Private. A :class:`Source` can be read any number of times and gives the same rows each time; what it gives does not
+depend on the size of its batches.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
+import scipy.sparse as sp
+import xxhash
+
+from tacit.data.columns import SparseColumn
+from tacit.data.errors import SchemaError
+from tacit.data.features import Where, encode, label_codes
+from tacit.data.files import FileOptions, check_files, format_of, list_files, pieces
+from tacit.data.hashing import Longs
+from tacit.data.rows import Rows
+from tacit.data.schema import Schema
+from tacit.data.sparse import check_matrix, libsvm_rows, matrix_persons, matrix_rows
+from tacit.data.text import valid_text
+from tacit.errors import bad_parameter
+
+BATCH_ROWS = 1 << 14
+
+Job = Callable[[], Rows]
+
+
+class Source:
+    """Private data with its public description.
+
+    Made by :func:`open_source`. ``jobs`` gives one function for each batch, so that batches can be turned into rows on
+    several cores; ``rows`` runs them one after the other.
+    """
+
+    def __init__(self, schema: Schema, jobs: Callable[[], Iterator[Job]], version: Callable[[], str]) -> None:
+        self.schema = schema
+        self._jobs = jobs
+        self._version = version
+        self._known_version: str | None = None
+
+    def jobs(self) -> Iterator[Job]:
+        """Yield one function for each batch."""
+        return self._jobs()
+
+    def rows(self) -> Iterator[Rows]:
+        """Yield the batches."""
+        return (job() for job in self.jobs())
+
+    @property
+    def version(self) -> str:
+        """Which version of the data this is: declared by the user, or a fingerprint of it. Not for showing."""
+        if self._known_version is None:
+            self._known_version = self._version()
+        return self._known_version
+
+    def __repr__(self) -> str:
+        return f"<private source with {self.schema.n_features} features>"
+
+
+def open_source(
+    data: Any,
+    schema: Schema,
+    *,
+    y: Any = None,
+    persons: Any = None,
+    options: FileOptions | None = None,
+    strict: bool = False,
+    batch_rows: int = BATCH_ROWS,
+    version: str | None = None,
+) -> Source:
+    """Open private data of any kind.
+
+    Parameters
+    ----------
+    data : array, sparse matrix, data frame, Arrow table, list of texts, path, or list of ``pathlib.Path``
+        A path is a file, a folder or a glob. A list of ``str`` is a list of texts.
+    schema : Schema
+    y : array, optional
+        Labels, where they are not a column of the data.
+    persons : array, optional
+        Who each row belongs to, where this is not a column of the data and the unit is a person.
+    options : FileOptions, optional
+        How files are written.
+    strict : bool, default False
+        Raise an error at the first odd row, for whoever cleans the data. Such an error tells something about that row.
+    batch_rows : int, default 16384
+        A matter of speed and memory alone.
+    version : str, optional
+        A name for this version of the data; default a fingerprint (XXH3, 128 bits) of all of it. Two versions that
+        share a name would at worst get the same stored release.
+    """
+    if isinstance(batch_rows, bool) or not isinstance(batch_rows, int) or batch_rows < 1:
+        raise bad_parameter("open_source", "batch_rows", "a whole number of at least 1", batch_rows)
+    declared = None if version is None else (lambda: version)
+    paths = _paths(data)
+    if paths is not None:
+        return _open_files(paths, schema, options or FileOptions(), strict, batch_rows, declared)
+    if isinstance(schema.columns[0], SparseColumn):
+        return _open_matrix(data, schema, y, persons, strict, declared)
+    frame = _frame(data, schema)
+    frame = _with_side_columns(frame, schema, y, persons)
+    absent = [name for name in schema.names_needed if name not in frame.columns]
+    if absent:
+        raise SchemaError(
+            f"The data have no column {', '.join(map(repr, absent))}. Correct the names in the schema.",
+            column=absent[0],
+        )
+    labels = None
+    if schema.label is None:
+        if y is None:
+            raise SchemaError("There are no labels: name their column in the schema's [label], or pass them as y.")
+        labels = _array_labels(y, schema, Where() if strict else None, len(frame))
+    frame = frame.select(schema.names_needed)
+
+    def jobs() -> Iterator[Job]:
+        for begin in range(0, len(frame), batch_rows):
+            yield lambda begin=begin: _encode_slice(frame, begin, batch_rows, schema, labels, strict)  # type: ignore[misc]
+
+    return Source(schema, jobs, declared or (lambda: _fingerprint_frame(frame, labels)))
+
+
+def _encode_slice(
+    frame: pl.DataFrame, begin: int, size: int, schema: Schema, labels: Longs | None, strict: bool
+) -> Rows:
+    where = Where(None, lambda place: begin + place + 1) if strict else None
+    part = None if labels is None else labels[begin : begin + size]
+    return encode(frame.slice(begin, size), schema, where, part)
+
+
+def _paths(data: Any) -> list[Path] | None:
+    if isinstance(data, str | Path):
+        return list_files(data)
+    if isinstance(data, list | tuple) and data and all(isinstance(item, Path) for item in data):
+        return [path for item in data for path in list_files(item)]
+    return None
+
+
+def _open_files(
+    paths: list[Path],
+    schema: Schema,
+    options: FileOptions,
+    strict: bool,
+    batch_rows: int,
+    declared: Callable[[], str] | None,
+) -> Source:
+    columns = schema.names_needed
+    if isinstance(schema.columns[0], SparseColumn):
+        strange = [path for path in paths if format_of(path, options) != "libsvm"]
+        if strange or schema.unit.column is not None:
+            raise SchemaError(
+                "A schema of kind 'sparse' fits libsvm files, which name no persons. For other files declare columns."
+            )
+    elif schema.label is None:
+        raise SchemaError("Files need the name of their label column in the schema's [label].")
+    elif any(format_of(path, options) == "libsvm" for path in paths):
+        raise SchemaError("A libsvm file needs a schema with one column of kind 'sparse'.")
+    check_files(paths, columns, options)
+
+    def jobs() -> Iterator[Job]:
+        for path in paths:
+            for piece in pieces(path, columns, options, batch_rows=batch_rows, strict=strict):
+                where = piece.where if strict else None
+                turn = libsvm_rows if isinstance(schema.columns[0], SparseColumn) else encode
+                yield lambda piece=piece, where=where, turn=turn: turn(piece.frame, schema, where)  # type: ignore[misc]
+
+    return Source(schema, jobs, declared or (lambda: _fingerprint_files(paths)))
+
+
+def _open_matrix(
+    data: Any, schema: Schema, y: Any, persons: Any, strict: bool, declared: Callable[[], str] | None
+) -> Source:
+    matrix = data if sp.issparse(data) else np.asarray(data)
+    check_matrix(matrix, schema)
+    if y is None:
+        raise SchemaError("A matrix needs its labels: pass them as y.")
+    where = Where() if strict else None
+    labels = _array_labels(y, schema, where, matrix.shape[0])
+    people = matrix_persons(persons, schema, matrix.shape[0])
+
+    def jobs() -> Iterator[Job]:
+        rows = matrix_rows(matrix, labels, people)
+        valid = labels >= 0 if people is None else (labels >= 0) & people.is_not_null().to_numpy()
+        rows = rows if valid.all() else rows.take(np.flatnonzero(valid))
+        yield lambda: rows
+
+    if where is not None and people is not None:
+        remedy = "Fill in who the row belongs to."
+        where.refuse(people.is_null(), "no person is named", people.name, remedy)
+    return Source(schema, jobs, declared or (lambda: _fingerprint_matrix(matrix, labels, people)))
+
+
+def _array_labels(y: Any, schema: Schema, strict: Where | None, n_rows: int) -> Longs:
+    series = as_series("y", y)
+    if len(series) != n_rows:
+        raise SchemaError("'y' must have one label for each row of the data.")
+    return label_codes(series, schema, strict, "y")
+
+
+def as_series(name: str, values: Any) -> pl.Series:
+    """A column from whatever one-dimensional thing a user has."""
+    if isinstance(values, pl.Series):
+        return values.rename(name)
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return pl.Series(name, pl.from_arrow(values))
+    array = np.asarray(values) if not hasattr(values, "to_numpy") else values.to_numpy()
+    if array.ndim != 1:
+        raise bad_parameter("open_source", name, "one-dimensional", f"{array.ndim} dimensions")
+    if array.dtype.kind in "OUT":
+        return _objectas_series(name, array.tolist())
+    return pl.Series(name, array)
+
+
+def _objectas_series(name: str, values: list[Any]) -> pl.Series:
+    """Python objects: texts, or numbers with None or NaN among them."""
+    plain = [None if value is None or value != value else value for value in values]
+    if all(value is None or isinstance(value, str) for value in plain):
+        return valid_text(plain).rename(name)
+    if all(value is None or isinstance(value, bool | int | float | np.number) for value in plain):
+        return pl.Series(name, plain, strict=False)
+    return valid_text([value if value is None else str(value) for value in plain]).rename(name)
+
+
+def _frame(data: Any, schema: Schema) -> pl.DataFrame:
+    if isinstance(data, pl.DataFrame):
+        return data
+    if isinstance(data, pl.LazyFrame):
+        return data.select(schema.names_needed).collect()
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        return pl.DataFrame(pl.from_arrow(data))
+    if hasattr(data, "columns") and hasattr(data, "iloc"):  # pandas, without importing it
+        wanted = [name for name in schema.names_needed if name in data.columns]
+        return pl.DataFrame([as_series(name, data[name]) for name in wanted])
+    if isinstance(data, np.ndarray) and data.ndim == 2:
+        names = [column.name for column in schema.columns]
+        if data.shape[1] != len(names):
+            raise SchemaError(f"The schema declares {len(names)} columns. Got an array with {data.shape[1]}.")
+        return pl.DataFrame([as_series(name, data[:, place]) for place, name in enumerate(names)])
+    if isinstance(data, Sequence | np.ndarray | pl.Series | pa.Array | pa.ChunkedArray) or hasattr(data, "to_numpy"):
+        if len(schema.columns) != 1:
+            raise SchemaError("A list of texts fits a schema with one column. For several columns pass a data frame.")
+        return pl.DataFrame([as_series(schema.columns[0].name, data)])
+    kinds = "an array, a sparse matrix, a pandas or Polars frame, an Arrow table, a list of texts or a path"
+    raise bad_parameter("open_source", "data", kinds, type(data).__name__)
+
+
+def _with_side_columns(frame: pl.DataFrame, schema: Schema, y: Any, persons: Any) -> pl.DataFrame:
+    """Labels and persons that were passed as arrays become the columns that the schema names."""
+    for name, values, parameter in ((schema.label, y, "y"), (schema.unit.column, persons, "persons")):
+        if name is not None and values is not None:
+            if name in frame.columns:
+                raise bad_parameter("open_source", parameter, f"left out: the data have a column {name!r}", "an array")
+            series = as_series(name, values)
+            if len(series) != len(frame):
+                raise SchemaError(f"{parameter!r} must have one entry for each row of the data.")
+            frame = frame.with_columns(series)
+    return frame
+
+
+# -- fingerprints: equal data, equal name ---------------------------------------------------------------------------
+
+
+def _digest(parts: Iterable[Any]) -> str:
+    state = xxhash.xxh3_128()
+    for part in parts:
+        state.update(part)
+    return state.hexdigest()
+
+
+def _fingerprint_files(paths: list[Path]) -> str:
+    def blocks() -> Iterator[bytes]:
+        for path in paths:
+            yield f"{path.stat().st_size};".encode()
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    yield block
+
+    return _digest(blocks())
+
+
+def _fingerprint_matrix(matrix: Any, labels: Longs, persons: pl.Series | None) -> str:
+    csr = sp.csr_array(matrix) if sp.issparse(matrix) else None
+    arrays = [csr.indptr, csr.indices, csr.data] if csr is not None else [np.ascontiguousarray(matrix)]
+    people = [] if persons is None else _buffers(pl.DataFrame([persons]))
+    return _digest([str(matrix.shape).encode(), *arrays, labels, *people])
+
+
+def _fingerprint_frame(frame: pl.DataFrame, labels: Longs | None) -> str:
+    return _digest(itertools.chain(_buffers(frame), [] if labels is None else [labels]))
+
+
+def _buffers(frame: pl.DataFrame) -> Iterator[bytes]:
+    for part in frame.iter_slices(1 << 18):
+        yield part.rechunk().write_ipc(None, compression="uncompressed").getvalue()

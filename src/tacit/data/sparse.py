@@ -1,0 +1,114 @@
+"""Matrices and libsvm lines as rows of binary features: never densified. Private in, private out.
+
+A feature is present where the entry is neither 0 nor NaN. Entries stored twice are one feature.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tacit.data.columns import BLANKS, SparseColumn
+from tacit.data.errors import SchemaError
+from tacit.data.features import NUMBER_PATTERN, Where, label_codes, plain_text
+from tacit.data.hashing import Longs
+from tacit.data.readers import LINE
+from tacit.data.rows import Rows, offsets_of
+from tacit.data.schema import Schema
+
+_PAIR = r"^([0-9]{1,18}):(.*)$"
+
+
+def check_matrix(matrix: Any, schema: Schema) -> SparseColumn:
+    """Check that a matrix has the declared number of features."""
+    column = schema.columns[0]
+    if not isinstance(column, SparseColumn):
+        raise SchemaError("A matrix needs a schema with one column of kind 'sparse': see Schema.matrix(n_features, …).")
+    if matrix.ndim != 2 or matrix.shape[1] != column.features:
+        raise SchemaError(f"The schema declares {column.features} features. Got a matrix of shape {matrix.shape[1:]}.")
+    return column
+
+
+def matrix_rows(matrix: Any, labels: Longs, persons: pl.Series | None) -> Rows:
+    """A scipy sparse or numpy matrix as rows; the caller's matrix is not changed."""
+    csr = matrix if sp.issparse(matrix) and matrix.format == "csr" else _as_csr(matrix)
+    if not csr.has_canonical_format:
+        csr = sp.csr_array((_present(csr.data).astype(np.int64), csr.indices, csr.indptr), shape=csr.shape, copy=True)
+        csr.sum_duplicates()  # of presences, not of values: 1 and −1 stored for one entry must not cancel
+    indptr, indices = csr.indptr.astype(np.int64, copy=False), csr.indices.astype(np.int32, copy=False)
+    if (csr.data == 1).all():
+        return Rows(indptr, indices, labels, persons, ones=csr.data)
+    present = _present(csr.data)
+    before = np.zeros(len(present) + 1, dtype=np.int64)
+    np.cumsum(present, out=before[1:])
+    return Rows(before[indptr], indices[present], labels, persons)
+
+
+def _present(data: NDArray[Any]) -> NDArray[np.bool_]:
+    present: NDArray[np.bool_] = data != 0
+    return present & ~np.isnan(data) if data.dtype.kind == "f" else present
+
+
+def _as_csr(matrix: Any) -> Any:
+    if sp.issparse(matrix):
+        return sp.csr_array(matrix)
+    if matrix.dtype.kind not in "biuf":
+        raise SchemaError(
+            f"A matrix must hold numbers. Got dtype {matrix.dtype}. For tables of mixed columns pass a data frame."
+        )
+    return sp.csr_array(_present(matrix))
+
+
+def libsvm_rows(frame: pl.DataFrame, schema: Schema, strict: Where | None) -> Rows:
+    """Lines of ``label index:value …`` as rows; indices count from 1."""
+    column = schema.columns[0]
+    if not isinstance(column, SparseColumn):
+        raise SchemaError("A libsvm file needs a schema with one column of kind 'sparse'.")
+    lines = frame[LINE].str.replace("#.*$", "").str.strip_chars(BLANKS)
+    filled = (lines != "").arg_true().to_numpy()
+    fields = lines.gather(filled).str.extract_all(r"[^ \t]+")
+    if strict is not None:
+        strict = Where(strict.file, lambda place, line_of=strict.line_of: line_of(int(filled[place])))  # type: ignore[misc]
+    codes = label_codes(fields.list.first(), schema, strict, "label")
+    pairs = pl.DataFrame({"row": np.arange(len(fields)), "pair": fields.list.slice(1)}).explode("pair").drop_nulls()
+    pairs = pairs.filter(~pl.col("pair").str.starts_with("qid:"))
+    split = pairs.select(
+        "row",
+        pl.col("pair").str.extract(_PAIR, 1).cast(pl.Int64).alias("index"),
+        pl.col("pair").str.extract(_PAIR, 2).alias("value"),
+    )
+    value = split["value"].set(~split["value"].str.contains(NUMBER_PATTERN).fill_null(False), None)
+    value = value.cast(pl.Float64, strict=False)
+    broken = np.zeros(len(fields), dtype=np.bool_)
+    broken[split["row"].to_numpy()[(value.is_null() | split["index"].is_null()).to_numpy()]] = True
+    index = split["index"].fill_null(0).to_numpy() - 1
+    row = split["row"].to_numpy()
+    inside = (index >= 0) & (index < column.features)
+    if strict is not None:
+        remedy = "Write 'label index:value …'; without strict the line is dropped."
+        strict.refuse(broken, "the line is not in libsvm's format", column.name, remedy)
+        outside = np.zeros(len(fields), dtype=np.bool_)
+        outside[row[~inside]] = True
+        remedy = "Correct it, or declare more features; without strict the entry is ignored."
+        strict.refuse(outside, "an index is outside the declared features", column.name, remedy)
+    kept = inside & (value.fill_null(0.0).to_numpy() != 0) & ~broken[row] & (codes >= 0)[row]
+    keys = np.unique((row[kept].astype(np.int64) << 31) | index[kept])
+    counts = np.bincount(keys >> 31, minlength=len(fields))
+    rows = Rows(offsets_of(counts), (keys & (2**31 - 1)).astype(np.int32), codes)
+    return rows.take(np.flatnonzero((codes >= 0) & ~broken))
+
+
+def matrix_persons(persons: Any, schema: Schema, n_rows: int) -> pl.Series | None:
+    """Persons given beside a matrix, where the unit asks for them."""
+    if schema.unit.column is None:
+        return None
+    if persons is None:
+        raise SchemaError(f"The unit is {schema.unit}: pass who each row belongs to as persons=.")
+    series = plain_text(pl.Series(schema.unit.column, persons), schema.missing)
+    if len(series) != n_rows:
+        raise SchemaError("'persons' must have one entry for each row.")
+    return series

@@ -1,0 +1,314 @@
+"""Exact counts of bounded rows, sealed with the sensitivity that the bound implies. The last room before the gate.
+
+Sees a private source, returns :class:`tacit.privacy.exact.Exact` alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tacit.data.bounding import Bounding, FeatureHasher, PersonStore, add_bounded, dropped, first_of_each, row_order
+from tacit.data.errors import SchemaError
+from tacit.data.features import Where, label_codes, plain_text
+from tacit.data.hashing import Longs, hash_strings
+from tacit.data.rows import Rows
+from tacit.data.schema import Schema
+from tacit.data.sources import Job, Source, as_series
+from tacit.errors import bad_parameter
+from tacit.privacy.exact import Exact
+from tacit.privacy.unit import Bound, Sensitivity, Unit
+
+T = TypeVar("T")
+
+_FLUSH = 1 << 22  # entries collected before they are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The statistics that all counting methods need, from one pass over the data.
+
+    Attributes
+    ----------
+    features : Exact of shape (classes, features)
+        How many rows of each label have each feature.
+    labels : Exact of shape (classes,)
+        How many rows have each label.
+    """
+
+    features: Exact
+    labels: Exact
+
+
+def count(source: Source, bounding: Bounding, *, passes: int = 1, jobs: int | None = None) -> Counts:
+    """Bound the rows of a source and count them, by label and feature, and by label.
+
+    Parameters
+    ----------
+    source : Source
+    bounding : Bounding
+        Its unit must be the schema's.
+    passes : int, default 1
+        For persons in a stream, memory grows with the number of persons; reading the data ``passes`` times, each time
+        for another share of the persons, divides it by that number. The counts are the same.
+    jobs : int, optional
+        Threads; default one for each core. The counts are the same.
+    """
+    schema = source.schema
+    if bounding.unit != schema.unit:
+        raise bad_parameter("count", "bounding", f"for the schema's unit ({schema.unit})", str(bounding.unit))
+    if bounding.preference is not None and len(bounding.preference) != schema.n_features:
+        expected = f"a rank for each of {schema.n_features} features"
+        raise bad_parameter("Bounding", "preference", expected, f"{len(bounding.preference)} ranks")
+    table = _Table(len(schema.classes), schema.n_features)
+    hasher = FeatureHasher(bounding.key)
+    threads = _threads(jobs)
+    if bounding.unit.column is None:
+        for part in in_parallel(
+            source.jobs(), lambda rows: _count_rows(rows, bounding, hasher, table, threads), threads
+        ):
+            table.add(*part)
+    else:
+        for share in range(_whole("passes", passes)):
+            table.add_rows(_bounded_persons(source, bounding, hasher, share, passes, threads))
+    return seal(table.features(), table.labels, schema, bounding, source.version)
+
+
+def seal(features: Longs, labels: Longs, schema: Schema, bounding: Bounding, version: str) -> Counts:
+    """Seal count tables that were made under ``bounding``, by this engine or another."""
+    bound, unit = bounding.bound, bounding.unit
+    full = f"{version}/{bounding_version(bounding, schema)}"
+    c, d = len(schema.classes), schema.n_features
+    query = f"rows by label and feature ({c} × {d}), at most {bound.ones} feature(s) of a row"
+    people = "" if unit.column is None else f", at most {unit.max_rows} row(s) of a person"
+    return Counts(
+        Exact(
+            features.reshape(c, d),
+            sensitivity=Sensitivity.of_feature_counts(Bound(rows=bound.rows, ones=min(bound.ones, d))),
+            unit=unit,
+            query=query + people,
+            version=full,
+        ),
+        Exact(
+            labels.reshape(c),
+            sensitivity=Sensitivity.of_row_counts(bound),
+            unit=unit,
+            query=f"rows by label ({c}){people}",
+            version=full,
+        ),
+    )
+
+
+def bounding_version(bounding: Bounding, schema: Schema) -> str:
+    """A name for how rows were turned into features and bounded: equal names, data and queries give equal counts."""
+    ranks = b"" if bounding.preference is None else bounding.preference.tobytes()
+    body = f"{bounding.max_ones}|{bounding.unit}|{bounding.key}|{schema.fingerprint}|{schema.classes}|".encode()
+    return hashlib.sha256(body + ranks).hexdigest()
+
+
+class _Table:
+    """Running counts. Entries are collected and counted in large lots, since a lot costs as much as the table."""
+
+    def __init__(self, classes: int, features: int) -> None:
+        self.shape = (classes, features)
+        self.labels = np.zeros(classes, dtype=np.int64)
+        self._features = np.zeros(classes * features, dtype=np.int64)
+        self._waiting: list[Longs] = []
+        self._size = 0
+
+    def add(self, entries: Longs, labels: Longs) -> None:
+        """Add cells (label · d + feature), or a whole table where that is shorter, and counts of labels."""
+        self.labels += labels
+        if entries.ndim == 2:
+            self._features += entries.reshape(-1)
+            return
+        self._waiting.append(entries)
+        self._size += len(entries)
+        if self._size > max(_FLUSH, len(self._features)):
+            self._flush()
+
+    def add_rows(self, rows: Rows | None) -> None:
+        """Add rows that are already bounded."""
+        if rows is not None:
+            self.add(cells(rows, self.shape[1]), np.bincount(rows.labels, minlength=self.shape[0]))
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._features += np.bincount(np.concatenate(self._waiting), minlength=len(self._features))
+        self._waiting, self._size = [], 0
+
+    def features(self) -> Longs:
+        """All counts so far."""
+        self._flush()
+        return self._features
+
+
+def cells(rows: Rows, n_features: int) -> Longs:
+    """The cell (label · d + feature) of every entry."""
+    flat = np.repeat(rows.labels * n_features, np.diff(rows.indptr))
+    flat += rows.indices
+    return flat
+
+
+def _count_rows(
+    rows: Rows, bounding: Bounding, hasher: FeatureHasher, table: _Table, threads: int
+) -> tuple[Longs, Longs]:
+    """Count a batch, without touching the running table: this runs on any thread.
+
+    Counting everything and taking off what bounding drops touches each entry once; copying the kept ones, twice.
+    """
+    classes, n_features = table.shape
+    labels = np.bincount(rows.labels, minlength=classes)
+    lost = dropped(rows, bounding, hasher, threads)
+    if len(rows.indices) < classes * n_features:
+        flat = cells(rows, n_features)
+        return (np.delete(flat, lost) if len(lost) else flat), labels
+    counts = _dense_counts(rows, classes, n_features)
+    if len(lost):
+        owner = np.searchsorted(rows.indptr, lost, side="right") - 1
+        flat = rows.labels[owner] * n_features + rows.indices[lost]
+        counts -= np.bincount(flat, minlength=classes * n_features).reshape(classes, n_features)
+    return counts, labels
+
+
+def _dense_counts(rows: Rows, classes: int, n_features: int) -> Longs:
+    if classes > 4 or len(rows) >= 1 << 53:
+        return np.bincount(cells(rows, n_features), minlength=classes * n_features).reshape(classes, n_features)
+    # For few classes a sparse product touches less memory than making the cells first. Sums of fewer than 2^53 ones
+    # are exact in double precision, and in 64-bit integers anyway.
+    kind = np.float64 if rows.ones is not None and rows.ones.dtype == np.float64 else np.int64
+    ones = rows.ones if rows.ones is not None and rows.ones.dtype == kind else np.ones(len(rows.indices), dtype=kind)
+    matrix = sp.csr_array((ones, rows.indices, rows.indptr), shape=(len(rows), n_features))
+    sides = (rows.labels[:, None] == np.arange(classes)).astype(kind)
+    return np.ascontiguousarray((matrix.T @ sides).T).astype(np.int64, copy=False)
+
+
+def _bounded_persons(
+    source: Source, bounding: Bounding, hasher: FeatureHasher, share: int, passes: int, threads: int
+) -> Rows | None:
+    store = PersonStore(bounding.unit.max_rows)
+    for rows in in_parallel(source.jobs(), lambda rows: _share(rows, share, passes), threads):
+        add_bounded(store, rows, bounding, hasher)
+    return store.rows()
+
+
+def _share(rows: Rows, share: int, passes: int) -> Rows:
+    if passes == 1 or rows.persons is None:
+        return rows
+    return rows.take(np.flatnonzero(hash_strings(rows.persons) % passes == share))
+
+
+def in_parallel(jobs: Iterator[Job], work: Callable[[Rows], T], threads: int) -> Iterator[T]:
+    """Make and work on batches on several threads; results come in order, and only a few batches exist at a time."""
+    if threads == 1:
+        yield from (work(job()) for job in jobs)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[T]] = deque()
+        for job in jobs:
+            waiting.append(pool.submit(lambda job=job: work(job())))  # type: ignore[misc]
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _threads(jobs: int | None) -> int:
+    return _whole("jobs", jobs) if jobs is not None else len(os.sched_getaffinity(0))
+
+
+def _whole(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise bad_parameter("count", name, "a whole number of at least 1", value)
+    return value
+
+
+def score_histogram(
+    scores: Any,
+    y: Any,
+    thresholds: Any,
+    *,
+    classes: tuple[Any, ...] = (0, 1),
+    persons: Any = None,
+    unit: Unit | None = None,
+    seed: int | None = None,
+    strict: bool = False,
+    version: str | None = None,
+) -> Exact:
+    """Count scores between public thresholds, by label.
+
+    Parameters
+    ----------
+    scores, y : arrays of length n
+        Rows with a label outside the classes are dropped; a score that is not a number goes to the lowest bin.
+    thresholds : array of k numbers in ascending order
+        Public. The bins are (−∞, t₁), [t₁, t₂), …, [t_k, ∞).
+    classes : declared labels
+    persons, unit, seed : optional
+        For privacy of persons: who each row belongs to, and how many rows of each are kept.
+
+    Returns
+    -------
+    Exact of shape (classes, k + 1)
+    """
+    grid = np.asarray(thresholds, dtype=np.float64)
+    if grid.ndim != 1 or not len(grid) or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
+        raise bad_parameter("score_histogram", "thresholds", "finite numbers in ascending order", f"shape {grid.shape}")
+    unit = Unit.row() if unit is None else unit
+    schema = Schema.matrix(1, classes)
+    values = np.array(scores, dtype=np.float64)
+    if values.ndim != 1:
+        raise bad_parameter("score_histogram", "scores", "one-dimensional", f"{values.ndim} dimensions")
+    where = Where() if strict else None
+    labels = label_codes(as_series("y", y), schema, where, "y")
+    if len(labels) != len(values):
+        raise SchemaError("'y' must have one label for each score.")
+    if where is not None:
+        where.refuse(
+            np.isnan(values), "the score is not a number", "scores", "Without strict it goes to the lowest bin."
+        )
+    values[np.isnan(values)] = -np.inf
+    bounding = Bounding(1, unit, seed)
+    if version is None:
+        version = hashlib.sha256(values.tobytes() + labels.tobytes()).hexdigest()
+    kept = _bounded_scores(values, labels, persons, bounding, where)
+    bins = np.searchsorted(grid, values[kept], side="right")
+    table = np.bincount(labels[kept] * (len(grid) + 1) + bins, minlength=len(classes) * (len(grid) + 1))
+    people = "" if unit.column is None else f", at most {unit.max_rows} row(s) of a person"
+    return Exact(
+        table.reshape(len(classes), len(grid) + 1),
+        sensitivity=Sensitivity.of_row_counts(bounding.bound),
+        unit=unit,
+        query=f"scores by label and bin ({len(classes)} × {len(grid) + 1}){people}",
+        version=f"{version}/{bounding.key}/{hashlib.sha256(grid.tobytes()).hexdigest()}",
+    )
+
+
+def _bounded_scores(
+    values: NDArray[np.float64], labels: Longs, persons: Any, bounding: Bounding, strict: Where | None
+) -> Longs:
+    """Which rows are counted. A row's key is its score, so that the choice does not depend on order."""
+    valid = labels >= 0
+    if bounding.unit.column is None:
+        return np.flatnonzero(valid)
+    if persons is None:
+        raise SchemaError(f"The unit is {bounding.unit}: pass who each row belongs to as persons=.")
+    people = plain_text(as_series(bounding.unit.column, persons), ("",))
+    if len(people) != len(values):
+        raise SchemaError("'persons' must have one entry for each score.")
+    if strict is not None:
+        strict.refuse(people.is_null(), "no person is named", bounding.unit.column, "Fill in who the row belongs to.")
+    rows = np.flatnonzero(valid & people.is_not_null().to_numpy())
+    keys = (values[rows] + 0.0).view(np.int64)  # adding 0 turns −0 into 0
+    people = people.gather(rows)
+    order = row_order(keys, labels[rows], people, bounding.key)
+    return rows[first_of_each(people, order, bounding.unit.max_rows)]
