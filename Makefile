@@ -1,0 +1,49 @@
+# One word a job. Works on a machine that has python3 (3.11 or newer) and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.PHONY: install demo dev services check test bench clean
+
+install: $(VENV)/installed
+
+# The virtual environment, made without ensurepip where the system's Python lacks it.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "tacit needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 2; }
+	@$(PYTHON) -m venv $(VENV) 2>/dev/null || { rm -rf $(VENV); \
+		$(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -q pip; } || \
+		{ echo "No virtual environment can be made: install the packages python3-venv or python3-pip"; exit 2; }
+
+$(VENV)/installed: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[demo]'
+	@touch $@
+
+$(VENV)/installed-dev: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/installed
+
+demo: install
+	$(BIN)/tacit demo
+
+dev: $(VENV)/installed-dev
+
+# Servers that the tests start on loopback; where they cannot be installed, those tests say so and are skipped.
+services:
+	@sh tests/support/install-services.sh
+
+check: dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: check services
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+bench: dev
+	$(BIN)/python benchmarks/noise.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-output
