@@ -83,6 +83,16 @@ class Account:
         with self._reading() as (_, state):
             return accounting.remaining(state.budget, state.accounting, state.loss_through(self.partition))
 
+    @property
+    def seed(self) -> int:
+        """A secret 64-bit number of this data set, the same each time: for bounding and splitting its rows.
+
+        Drawn at random with the ledger, before any data were seen, and never shown; so a script that runs again keeps
+        the same rows and features, and asks for the very same releases.
+        """
+        digest = self.ledger.fingerprint(f"seed of account {self.name!r}")
+        return int.from_bytes(bytes.fromhex(digest)[:8], "little", signed=True)
+
     def entries(self) -> list[Charge]:
         """Return the charges on this data set (or on this part and within it), oldest first."""
         with self._reading() as (_, state):
