@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from tacit.data.hashing import Longs, Words, chain, chain_last, hash_strings, spread
@@ -139,21 +140,22 @@ def row_keys(rows: Rows, hasher: FeatureHasher) -> Longs:
     return keys
 
 
-def dropped(rows: Rows, bounding: Bounding, hasher: FeatureHasher, threads: int = 1) -> Longs:
-    """Positions of the entries that bounding takes off rows with more than r features, in no order."""
+def dropped(rows: Rows, bounding: Bounding, hasher: FeatureHasher, threads: int = 1) -> tuple[Longs, Longs]:
+    """Positions of the entries that bounding takes off rows with more than r features, and their rows, in no order."""
     lengths = np.diff(rows.indptr)
 
-    def lost_of(block: tuple[Longs, int]) -> Longs:
+    def lost_of(block: tuple[Longs, int]) -> tuple[Longs, Longs]:
         members, width = block
-        places = rows.indptr[members][:, None] + np.arange(width)
+        starts = rows.indptr[members]
         padded = None
         if (lengths[members] < width).any():
             padded = np.arange(width) >= lengths[members][:, None]
-            np.minimum(places, len(rows.indices) - 1, out=places)
-        lost = ~_smallest(rows.indices[places], padded, bounding, hasher)
+        lost = ~_smallest(_windows(rows.indices, starts, width), padded, bounding, hasher)
         if padded is not None:
             lost &= ~padded
-        return places[lost]
+        line, place = np.nonzero(lost)
+        place += starts[line]
+        return place, members[line]
 
     blocks = _blocks(lengths, bounding.max_ones)
     if threads == 1 or len(rows.indices) < _WORTH_THREADS:
@@ -161,12 +163,23 @@ def dropped(rows: Rows, bounding: Bounding, hasher: FeatureHasher, threads: int 
     else:
         with ThreadPoolExecutor(threads) as pool:
             found = list(pool.map(lost_of, blocks))
-    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+    if not found:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    return np.concatenate([place for place, _ in found]), np.concatenate([row for _, row in found])
+
+
+def _windows(values: Ids, starts: Longs, width: int) -> Ids:
+    """``width`` values from each start; those beyond the end of the array are arbitrary."""
+    if width <= len(values) and int(starts.max()) + width <= len(values):
+        windows: Ids = sliding_window_view(values, width)[starts]
+        return windows
+    inside: Ids = values[np.minimum(starts[:, None] + np.arange(width), len(values) - 1)]
+    return inside
 
 
 def keep_features(rows: Rows, bounding: Bounding, hasher: FeatureHasher) -> Rows:
     """Keep at most r features of each row."""
-    lost = dropped(rows, bounding, hasher)
+    lost, _ = dropped(rows, bounding, hasher)
     if not len(lost):
         return rows
     keep = np.ones(len(rows.indices), dtype=np.bool_)
@@ -184,6 +197,8 @@ def _blocks(lengths: Longs, r: int) -> Iterator[tuple[Longs, int]]:
     power = np.floor(np.log2(lengths[long])).astype(np.int64)
     step = np.maximum(1, (1 << power) >> 3)
     width = (lengths[long] + step - 1) // step * step
+    if width.max() < 1 << 16:
+        width = width.astype(np.uint16)  # sorted by radix
     order = np.argsort(width, kind="stable")
     long, width = long[order], width[order]
     edges = np.flatnonzero(np.diff(width)) + 1

@@ -192,6 +192,8 @@ def match_values(
         return codes, absent
     if series.dtype.is_integer() and not series.null_count():
         numbers, absent = series.to_numpy(), np.zeros(len(series), dtype=np.bool_)
+        if values == tuple(range(len(values))) and ((numbers >= 0) & (numbers < len(values))).all():
+            return numbers.astype(np.int64), absent  # labels that are their own positions
     else:
         numbers, absent = as_numbers(series, missing)
     codes = np.full(len(series), -1, dtype=np.int64)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.window import Window
@@ -26,7 +27,8 @@ from tacit.data.text import FOLD_FROM, FOLD_TO, TOKEN_PATTERN, valid_text
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-LABEL, FEATURES, ROW_KEY, PERSON = "label", "features", "key", "person"
+LABEL, FEATURES, PERSON = "label", "features", "person"
+WHOLE_ROW = -1
 
 # Nothing follows the last group, so a possessive quantifier matches the same; Java then loops instead of recursing,
 # and a text of a million apostrophes does not overflow an executor's stack.
@@ -47,7 +49,7 @@ def long_array(values: Sequence[int] | Longs) -> Column:
     return F.split(F.lit(",".join(map(str, np.asarray(values).tolist()))), ",").cast("array<bigint>")
 
 
-def double_array(values: Sequence[float]) -> Column:
+def double_array(values: Sequence[float] | NDArray[np.float64]) -> Column:
     """An array literal of floats; ``repr`` writes each so that it reads back as the same number."""
     return F.split(F.lit(",".join(repr(float(value)) for value in values)), ",").cast("array<double>")
 
@@ -190,14 +192,9 @@ def _quoted(name: str) -> str:
 # -- rows -----------------------------------------------------------------------------------------------------------
 
 
-def encode(frame: DataFrame, schema: Schema) -> DataFrame:
-    """Rows as label, set of features and, for persons, who: by the rules of :mod:`tacit.data.features`."""
-    kinds = {field.name: field.dataType for field in frame.schema.fields}
-    absent = [name for name in schema.names_needed if name not in kinds]
-    if absent or schema.label is None:
-        what = f"has no column {', '.join(map(repr, absent))}" if absent else "needs a label column"
-        raise SchemaError(f"The Spark data frame {what}. Correct the names in the schema.")
-    columns = [match(schema.label, kinds[schema.label], schema.classes, schema.missing)[0].alias(LABEL)]
+def feature_set(frame: DataFrame, schema: Schema) -> Column:
+    """The features of a row as an array without repetition, by the rules of :mod:`tacit.data.features`."""
+    kinds = _kinds(frame, [column.name for column in schema.columns])
     parts, single = [], []
     for column, offset in zip(schema.columns, schema.offsets.values(), strict=True):
         kind = kinds[column.name]
@@ -211,7 +208,16 @@ def encode(frame: DataFrame, schema: Schema) -> DataFrame:
             single.append(_bin(column.name, kind, column) + long(offset))
     if single:
         parts.append(F.array(*single))
-    columns.append((F.concat(*parts) if len(parts) > 1 else parts[0]).alias(FEATURES))
+    return F.concat(*parts) if len(parts) > 1 else parts[0]
+
+
+def encode(frame: DataFrame, schema: Schema) -> DataFrame:
+    """Rows as label, set of features and, for persons, who; without those that have no valid label or no person."""
+    if schema.label is None:
+        raise SchemaError("On Spark the schema must name the label's column: see [label].")
+    kinds = _kinds(frame, schema.names_needed)
+    code, _ = match(schema.label, kinds[schema.label], schema.classes, schema.missing)
+    columns = [code.alias(LABEL), feature_set(frame, schema).alias(FEATURES)]
     valid = F.col(LABEL) >= 0
     if schema.unit.column is not None:
         text = plain_text(schema.unit.column, kinds[schema.unit.column])
@@ -219,6 +225,17 @@ def encode(frame: DataFrame, schema: Schema) -> DataFrame:
         columns.append(F.when(~missing, text).alias(PERSON))
         valid = valid & F.col(PERSON).isNotNull()
     return frame.select(*columns).where(valid)
+
+
+def _kinds(frame: DataFrame, names: Sequence[str]) -> dict[str, T.DataType]:
+    kinds = {field.name: field.dataType for field in frame.schema.fields}
+    absent = [name for name in names if name not in kinds]
+    if absent:
+        raise SchemaError(
+            f"The Spark data frame has no column {', '.join(map(repr, absent))}. Correct the names in the schema.",
+            column=absent[0],
+        )
+    return kinds
 
 
 def row_key(seed: int) -> Column:
@@ -251,11 +268,52 @@ def bound(rows: DataFrame, bounding: Bounding) -> DataFrame:
     kept = F.when(F.size(FEATURES) <= bounding.max_ones, F.col(FEATURES)).otherwise(_first_features(bounding))
     if bounding.unit.column is None:
         return rows.select(LABEL, kept.alias(FEATURES))
-    order = F.xxhash64(long(bounding.key), long(ROW_ORDER), F.xxhash64(PERSON), row_key(bounding.key), F.col(LABEL))
-    ordered = rows.select(PERSON, LABEL, kept.alias(FEATURES), order.alias("order"))
-    # row_number with a limit: Spark drops what is beyond it before the shuffle already.
+    order = _row_order(bounding, row_key(bounding.key))
+    return _first_rows(rows.select(PERSON, LABEL, kept.alias(FEATURES), order.alias("order")), bounding)
+
+
+def _row_order(bounding: Bounding, key: Column) -> Column:
+    return F.xxhash64(long(bounding.key), long(ROW_ORDER), F.xxhash64(PERSON), key, F.col(LABEL))
+
+
+def _first_rows(rows: DataFrame, bounding: Bounding) -> DataFrame:
+    """The m rows of each person that come first; Spark drops what is beyond the limit before the shuffle already."""
     place = F.row_number().over(Window.partitionBy(PERSON).orderBy("order"))
-    return ordered.withColumn("place", place).where(F.col("place") <= bounding.unit.max_rows).select(LABEL, FEATURES)
+    return rows.withColumn("place", place).where(F.col("place") <= bounding.unit.max_rows)
+
+
+# -- counts ---------------------------------------------------------------------------------------------------------
+
+
+def cell_counts(rows: DataFrame) -> DataFrame:
+    """Label, feature, number of rows; the feature ``WHOLE_ROW``, which every row has, counts the labels."""
+    cells = F.explode(F.concat(F.array(long(WHOLE_ROW)), F.col(FEATURES)))
+    exploded = rows.select(F.col(LABEL).cast("int").alias(LABEL), cells.alias("cell"))
+    return exploded.groupBy(LABEL, F.col("cell").cast("int").alias("cell")).count()
+
+
+def linear_score(features: Column, weights: NDArray[np.float64], intercept: float) -> Column:
+    """The sum of the features' weights in ascending order of features, then the intercept."""
+    table = double_array(weights)
+
+    def add(total: Column, feature: Column) -> Column:
+        return total + F.get(table, feature.cast("int"))
+
+    return F.aggregate(F.sort_array(features), F.lit(0.0), add) + F.lit(intercept)
+
+
+def score_counts(
+    rows: DataFrame, weights: NDArray[np.float64], intercept: float, grid: NDArray[np.float64], bounding: Bounding
+) -> DataFrame:
+    """Label, bin, number of rows."""
+    who = [] if bounding.unit.column is None else [PERSON]
+    scored = rows.select(*who, LABEL, linear_score(F.col(FEATURES), weights, intercept).alias("score"))
+    if who:
+        # Spark hashes a double as the long of its bits, and −0 as 0: the key that the embedded engine uses.
+        scored = _first_rows(scored.withColumn("order", _row_order(bounding, F.col("score"))), bounding)
+    thresholds = double_array(grid)
+    place = _let(F.col("score"), lambda score: F.size(F.filter(thresholds, lambda edge: edge <= score)))
+    return scored.select(F.col(LABEL).cast("int").alias(LABEL), place.alias("bin")).groupBy(LABEL, "bin").count()
 
 
 def coin(seed: int, *, by_person: bool) -> Column:

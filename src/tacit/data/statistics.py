@@ -168,13 +168,12 @@ def _count_rows(
     """
     classes, n_features = table.shape
     labels = np.bincount(rows.labels, minlength=classes)
-    lost = dropped(rows, bounding, hasher, threads)
+    lost, owner = dropped(rows, bounding, hasher, threads)
     if len(rows.indices) < classes * n_features:
         flat = cells(rows, n_features)
         return (np.delete(flat, lost) if len(lost) else flat), labels
     counts = _dense_counts(rows, classes, n_features)
     if len(lost):
-        owner = np.searchsorted(rows.indptr, lost, side="right") - 1
         flat = rows.labels[owner] * n_features + rows.indices[lost]
         counts -= np.bincount(flat, minlength=classes * n_features).reshape(classes, n_features)
     return counts, labels
@@ -187,8 +186,9 @@ def _dense_counts(rows: Rows, classes: int, n_features: int) -> Longs:
     # are exact in double precision, and in 64-bit integers anyway.
     kind = np.float64 if rows.ones is not None and rows.ones.dtype == np.float64 else np.int64
     ones = rows.ones if rows.ones is not None and rows.ones.dtype == kind else np.ones(len(rows.indices), dtype=kind)
-    matrix = sp.csr_array((ones, rows.indices, rows.indptr), shape=(len(rows), n_features))
-    sides = (rows.labels[:, None] == np.arange(classes)).astype(kind)
+    indptr = rows.indptr.astype(np.int32) if len(ones) < 1 << 31 else rows.indptr  # else scipy widens the indices
+    matrix = sp.csr_array((ones, rows.indices, indptr), shape=(len(rows), n_features))
+    sides = np.take(np.eye(classes, dtype=kind), rows.labels, axis=0)
     return np.ascontiguousarray((matrix.T @ sides).T).astype(np.int64, copy=False)
 
 

@@ -1,0 +1,279 @@
+"""The statistics of :mod:`tacit.data.statistics` on Apache Spark. The same rows and seed give the same counts.
+
+Sees a Spark data frame or files that Spark can reach, returns sealed :class:`tacit.privacy.exact.Exact` statistics.
+Words, features, bounding and counting run on the executors, in Spark's own functions; only the table of counts comes
+to the driver. Needs ``pip install "tacit[spark]"`` and Java 17.
+
+Two limits that the embedded engine does not have: a column that is declared as text, category of texts or person must
+not be a float, a decimal or a time (engines print them differently), and files are CSV, TSV or Parquet.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.bounding import Bounding
+from tacit.data.errors import SourceError
+from tacit.data.files import format_of
+from tacit.data.readers import FileOptions
+from tacit.data.schema import Schema
+from tacit.data.statistics import Counts, seal
+from tacit.errors import MissingExtraError, bad_parameter
+from tacit.privacy.exact import Exact
+from tacit.privacy.unit import Sensitivity
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+__all__ = ["count", "open_frame", "score", "score_histogram"]
+
+MAX_LITERAL = 1 << 22
+"""Weights and preferences travel inside the query plan: at most this many of them."""
+
+
+def count(
+    data: DataFrame | str | Path,
+    schema: Schema,
+    bounding: Bounding,
+    *,
+    options: FileOptions | None = None,
+    session: SparkSession | None = None,
+    version: str | None = None,
+) -> Counts:
+    """Bound the rows of a data frame and count them, by label and feature, and by label; in one pass.
+
+    Parameters
+    ----------
+    data : Spark data frame, or path
+        A path is whatever Spark can read: a file, a folder or a glob, on any of its file systems.
+    schema : Schema
+        Must name the label's column. A column of kind "sparse" is an array of feature numbers from 0.
+    bounding : Bounding
+        Its unit must be the schema's.
+    options : FileOptions, optional
+        How files are written; a folder needs ``format``.
+    session : SparkSession, optional
+        To read a path with; default the active one.
+    version : str, optional
+        A name for this version of the data; default a fingerprint of the counts.
+    """
+    sql = _sql()
+    if bounding.unit != schema.unit:
+        raise bad_parameter("count", "bounding", f"for the schema's unit ({schema.unit})", str(bounding.unit))
+    if bounding.preference is not None:
+        _check_length("Bounding", "preference", bounding.preference, schema)
+    with _running(data):
+        rows = sql.bound(sql.encode(_frame(data, options, session), schema), bounding)
+        table = sql.cell_counts(rows).toArrow()
+    labels, features, counts = (table.column(place).to_numpy() for place in range(3))
+    by_label = np.zeros(len(schema.classes), dtype=np.int64)
+    by_feature = np.zeros((len(schema.classes), schema.n_features), dtype=np.int64)
+    rows_alone = features == sql.WHOLE_ROW
+    by_label[labels[rows_alone]] = counts[rows_alone]
+    by_feature[labels[~rows_alone], features[~rows_alone]] = counts[~rows_alone]
+    return seal(by_feature, by_label, schema, bounding, version or _fingerprint(by_label, by_feature))
+
+
+def score(
+    data: DataFrame | str | Path,
+    schema: Schema,
+    weights: Sequence[float] | NDArray[np.float64],
+    *,
+    intercept: float = 0.0,
+    name: str = "score",
+    options: FileOptions | None = None,
+    session: SparkSession | None = None,
+) -> DataFrame:
+    """Add the score of a released linear model to each row: the sum of its features' weights, plus the intercept.
+
+    Weights are added in ascending order of features, so that every engine rounds alike. The result is as private as
+    the data; neither label nor person is looked at.
+
+    Parameters
+    ----------
+    data, schema, options, session
+        As for :func:`count`.
+    weights : array of d finite numbers
+        At most 2^22 of them.
+    intercept : float, default 0.0
+    name : str, default "score"
+        The new column.
+    """
+    sql = _sql()
+    frame = _frame(data, options, session)
+    if name in frame.columns:
+        raise bad_parameter("score", "name", "of a column that the data do not have", name)
+    expression: Column = sql.linear_score(sql.feature_set(frame, schema), _weights(weights, schema), float(intercept))
+    return frame.withColumn(name, expression)
+
+
+def score_histogram(
+    data: DataFrame | str | Path,
+    schema: Schema,
+    weights: Sequence[float] | NDArray[np.float64],
+    thresholds: Sequence[float] | NDArray[np.float64],
+    *,
+    intercept: float = 0.0,
+    seed: int | None = None,
+    options: FileOptions | None = None,
+    session: SparkSession | None = None,
+    version: str | None = None,
+) -> Exact:
+    """Score each row with a released linear model and count the scores between public thresholds, by label.
+
+    Equal to :func:`tacit.data.statistics.score_histogram` of the same scores.
+
+    Parameters
+    ----------
+    data, schema, weights, intercept, options, session, version
+        As for :func:`count` and :func:`score`. The schema's unit says whether rows or persons are protected.
+    thresholds : array of k numbers in ascending order
+        Public. The bins are (−∞, t₁), [t₁, t₂), …, [t_k, ∞).
+    seed : int, optional
+        Chooses which rows of a person are kept; default a fresh secret one.
+
+    Returns
+    -------
+    Exact of shape (classes, k + 1)
+    """
+    sql = _sql()
+    grid = np.asarray(thresholds, dtype=np.float64)
+    if grid.ndim != 1 or not len(grid) or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
+        raise bad_parameter("score_histogram", "thresholds", "finite numbers in ascending order", f"shape {grid.shape}")
+    bounding = Bounding(1, schema.unit, seed)
+    with _running(data):
+        rows = sql.encode(_frame(data, options, session), schema)
+        table = sql.score_counts(rows, _weights(weights, schema), float(intercept), grid, bounding).toArrow()
+    labels, bins, counts = (table.column(place).to_numpy() for place in range(3))
+    cells = np.zeros((len(schema.classes), len(grid) + 1), dtype=np.int64)
+    cells[labels, bins] = counts
+    people = "" if schema.unit.column is None else f", at most {schema.unit.max_rows} row(s) of a person"
+    shown = version or _fingerprint(cells)
+    return Exact(
+        cells,
+        sensitivity=Sensitivity.of_row_counts(bounding.bound),
+        unit=schema.unit,
+        query=f"scores by label and bin ({cells.shape[0]} × {cells.shape[1]}){people}",
+        version=f"{shown}/{bounding.key}/{hashlib.sha256(grid.tobytes()).hexdigest()}",
+    )
+
+
+def open_frame(path: str | Path, options: FileOptions | None = None, session: SparkSession | None = None) -> DataFrame:
+    """Read CSV, TSV or Parquet files by the rules of :mod:`tacit.data.files`; the rows are private.
+
+    CSV with quote characters is read a whole file at a time, since a quoted value may hold line ends; for large data
+    write Parquet, or many files.
+    """
+    _sql()
+    spark = session or _active_session()
+    settled = _settled(path, options or FileOptions())
+    with _running(path):
+        if settled.format == "parquet":
+            return spark.read.parquet(str(path))
+        reader = spark.read.options(
+            sep=settled.delimiter,
+            quote=settled.quote or "\0",
+            escape=settled.quote or "\0",
+            multiLine=bool(settled.quote),
+            header=settled.header is None,
+            enforceSchema=settled.header is not None,  # otherwise files with other columns would be read askew
+            mode="DROPMALFORMED",
+            columnPruning=False,  # pruned columns are not counted, and a record of the wrong width would pass
+        )
+        if settled.header is not None:
+            quoted = ", ".join(f"`{name.replace('`', '``')}` string" for name in settled.header)
+            reader = reader.schema(quoted)
+        # A delimited file has no nulls, only empty texts.
+        return reader.csv(str(path)).na.fill("")
+
+
+def _settled(path: str | Path, options: FileOptions) -> FileOptions:
+    format = format_of(Path(str(path)), options)
+    if format not in ("csv", "tsv", "parquet"):
+        raise SourceError(
+            f"On Spark, files are CSV, TSV or Parquet. Got {format} for {str(path)!r}: convert it, or read it into a "
+            "Spark data frame and pass that.",
+            file=str(path),
+        )
+    return options.settled(format)
+
+
+def _frame(data: Any, options: FileOptions | None, session: SparkSession | None) -> DataFrame:
+    from pyspark.sql import DataFrame
+
+    if isinstance(data, str | Path):
+        return open_frame(data, options, session)
+    if isinstance(data, DataFrame):
+        return data
+    raise bad_parameter("count", "data", "a Spark data frame or a path", type(data).__name__)
+
+
+def _active_session() -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    if session is None:
+        remedy = "Create one with pyspark.sql.SparkSession.builder, or pass session=."
+        raise bad_parameter("open_frame", "session", "given, or a session that is active", None, remedy)
+    return session
+
+
+def _sql() -> ModuleType:
+    if find_spec("pyspark") is None:
+        raise MissingExtraError('Counting on Spark needs pyspark. Run: pip install "tacit[spark]"')
+    from tacit.data import spark_sql
+
+    return spark_sql
+
+
+def _weights(weights: Any, schema: Schema) -> NDArray[np.float64]:
+    vector = np.asarray(weights, dtype=np.float64)
+    _check_length("score", "weights", vector, schema)
+    if not np.isfinite(vector).all():
+        raise bad_parameter("score", "weights", "finite numbers", "infinity or NaN among them")
+    return vector
+
+
+def _check_length(owner: str, name: str, vector: NDArray[Any], schema: Schema) -> None:
+    if vector.shape != (schema.n_features,):
+        raise bad_parameter(owner, name, f"one for each of {schema.n_features} features", f"shape {vector.shape}")
+    if len(vector) > MAX_LITERAL:
+        remedy = "Hash into fewer buckets."
+        raise bad_parameter(owner, name, f"of at most {MAX_LITERAL} numbers on Spark", len(vector), remedy)
+
+
+def _fingerprint(*tables: NDArray[np.int64]) -> str:
+    """Equal counts, equal name: that is all that a version must say."""
+    state = hashlib.sha256()
+    for table in tables:
+        state.update(np.ascontiguousarray(table, dtype="<i8").tobytes())
+    return state.hexdigest()
+
+
+@contextmanager
+def _running(data: object) -> Iterator[None]:
+    """Turn Spark's complaints into one of ours, which never quotes a row: Spark's own messages may."""
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    what = f"the file {str(data)!r}" if isinstance(data, str | Path) else "the data frame"
+    try:
+        yield
+    except PySparkException as error:
+        condition = error.getCondition() or type(error).__name__
+        raise SourceError(
+            f"Spark cannot read {what}: {condition}. Check the path, the format and the columns."
+        ) from None
+    except Py4JJavaError as error:
+        kind = str(error.java_exception.getClass().getSimpleName())
+        raise SourceError(f"Spark could not finish counting {what}: {kind}. Its logs say why.") from None

@@ -1,0 +1,372 @@
+"""Spark counts what the embedded engine counts: on a real cluster of one master and two workers on this machine."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+import tacit
+from tacit.data import spark, statistics
+from tacit.data.bounding import Bounding, bound_rows
+from tacit.data.columns import CategoryColumn, NumberColumn, SparseColumn, TextColumn
+from tacit.data.errors import SchemaError, SourceError
+from tacit.data.features import encode
+from tacit.data.generator import generate_text
+from tacit.data.readers import FileOptions
+from tacit.data.schema import Schema
+from tacit.data.sources import open_source
+from tacit.privacy.exact import Exact, open_exact
+from tacit.privacy.gate import release
+from tacit.privacy.mechanisms import DiscreteLaplace
+from tacit.privacy.unit import Unit
+from tests.support import spark_cluster
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+TEXTS = [
+    "Don’t PANIC: it's 42 ❤️ 你好 again, and again, and more words here",
+    "ΣΊΣΥΦΟΣ Ελλάς İstanbul STRASSE straße ẞ one two three four",
+    "Съешь же ещё этих мягких французских булок ЁЖ",
+    None,
+    "",
+    "ひらがなカタカナ 漢字々〇 ﾊﾝｶｸ ＦＵＬＬ",
+    "a'b''c 'd' e' f’g",
+    "🙂🙂🇩🇪 👩‍👩‍👧 ☃",
+    "नमस्ते दुनिया",
+    "שלום עולם",
+    "مرحبا بالعالم؟",
+    "\u0085x\u2028y\tz\x00w",
+    "𝔘𝔫𝔦 𠀀𠀁 \U0010ffff",
+    "tiếng Việt ƠƯ e\u0301té été",
+    "x" * 5000,
+    "a'" * 50_000,  # must not overflow a stack
+    *(f"{year} {year} {'word ' * (year % 7)}w{year} v{year % 13}" for year in range(1990, 2020)),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[spark_cluster.Cluster]:
+    reason = spark_cluster.missing()
+    if reason is not None:
+        pytest.skip(reason)
+    running = spark_cluster.Cluster()
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture(scope="module")
+def session(cluster: spark_cluster.Cluster) -> Iterator[Any]:
+    opened = cluster.session()
+    yield opened
+    opened.stop()
+
+
+@pytest.fixture
+def both(session: Any, tmp_path: Path) -> Any:
+    """Count a Polars frame on both engines, through Parquet, and check that everything is equal."""
+
+    def count_both(frame: pl.DataFrame, schema: Schema, bounding: Bounding) -> None:
+        path = tmp_path / "data.parquet"
+        frame.write_parquet(path, row_group_size=16)
+        there = spark.count(path, schema, bounding, session=session, version="v")
+        here = statistics.count(open_source(frame, schema, version="v"), bounding)
+        assert_same(there.features, here.features)
+        assert_same(there.labels, here.labels)
+
+    return count_both
+
+
+def assert_same(one: Exact, other: Exact) -> None:
+    assert np.array_equal(open_exact(one), open_exact(other))
+    assert open_exact(one).sum() > 0
+    for name in ("sensitivity", "unit", "query", "version"):
+        assert getattr(one, name) == getattr(other, name)
+
+
+def text_frame() -> pl.DataFrame:
+    """Texts of many alphabets, and strings of random code points."""
+    rng = np.random.default_rng(11)
+    ranges = [(0x20, 0x7F), (0x20, 0x250), (0x370, 0x700), (0x900, 0x1200), (0x1E00, 0x3200), (0x20, 0xD7FF)]
+    ranges += [(0xE000, 0xFFFF), (0x10000, 0x10FFFF)]
+    noise = ["".join(map(chr, rng.integers(*ranges[i % 8], size=40))) for i in range(400)]
+    texts = TEXTS + noise
+    return pl.DataFrame({"text": texts, "label": rng.integers(0, 3, len(texts))}, schema_overrides={"text": pl.String})
+
+
+@pytest.mark.parametrize("max_ones", [1, 5, 10_000])
+def test_multilingual_text_in_buckets(both: Any, max_ones: int) -> None:
+    both(text_frame(), Schema.text((0, 1), bits=10, label="label"), Bounding(max_ones, seed=-(2**63)))
+
+
+def test_text_with_public_words_and_a_preference(both: Any) -> None:
+    words = ("panic", "don't", "мягких", "你", "one", "x", "été", "again", "w1999", "word")
+    schema = Schema((TextColumn("text", words=words),), classes=(0, 1, 2), label="label")
+    both(text_frame(), schema, Bounding(2, seed=7))
+    hashed = Schema.text((0, 1, 2), bits=8, label="label")
+    both(text_frame(), hashed, Bounding(4, seed=7, preference=np.arange(256) % 3))
+
+
+def odd_table() -> pl.DataFrame:
+    """Numbers, categories, truth values, dates and persons, with everything odd about them."""
+    numbers = [
+        "1",
+        "2.5",
+        " 7 ",
+        "1e3",
+        "inf",
+        "-INF",
+        "NaN",
+        "x",
+        "",
+        "?",
+        None,
+        "true",
+        "5\u2028",
+        "1d",
+        "0x10",
+        ".5",
+    ]
+    numbers += ["5.", "+3", "1e999", "99999999999999999999", "-0", "1_0", "١", "3\n"]
+    values = ["a", "b ", " a", "zz", "", "?", None, "A", "b", "a\u00a0", "\ta", "Ä", "Ä"]
+    people = ["p1", "p2", " p1", "p3", "", "?", None, "p1", "pé", "p2", "p1"]
+    fractions = [0.5, 1.0, None, float("nan"), float("inf"), -0.0, 0.0, 1e300, -3.5, 2.0, float("-inf")]
+    rng = np.random.default_rng(5)
+
+    def draw(choices: list[Any]) -> list[Any]:
+        return [choices[i] for i in rng.integers(0, len(choices), 600)]
+
+    return pl.DataFrame(
+        {
+            "n": draw(numbers),
+            "c": draw(values),
+            "d": draw([1, 2, 3, None, 5, -7, 2**40]),
+            "e": draw(fractions),
+            "b": draw([True, False, None]),
+            "day": pl.Series(draw(["2024-02-29", "1999-12-31"])).str.to_date(),
+            "who": draw(people),
+            "id": draw([1, 2, 3, 4, 5, 6, 7, 8, None]),
+            "y": draw(["yes", "no", " yes", "maybe", None, "yes"]),
+        }
+    )
+
+
+def table_schema(unit: Unit) -> Schema:
+    columns = (
+        NumberColumn("n", (0, 1, 3, 8)),
+        CategoryColumn("c", ("a", "b", "Ä")),
+        CategoryColumn("d", (1, 5, 2.0, 2**40)),
+        NumberColumn.equal_bins("e", 0, 10, 5),
+        NumberColumn("d2", (0, 4)),
+        CategoryColumn("b", ("true", "false")),
+        CategoryColumn("day", ("1999-12-31",)),
+    )
+    return Schema(columns, classes=("no", "yes"), label="y", unit=unit, missing=("", "?"))
+
+
+@pytest.mark.parametrize(
+    ("unit", "max_ones"),
+    [
+        (Unit.row(), 3),
+        (Unit.row(), 100),
+        (Unit.user("who", 1), 100),
+        (Unit.user("who", 3), 2),
+        (Unit.user("id", 2), 4),
+    ],
+)
+def test_tables_with_odd_values_and_persons(both: Any, unit: Unit, max_ones: int) -> None:
+    frame = odd_table().with_columns(d2=pl.col("d"))
+    both(frame, table_schema(unit), Bounding(max_ones, unit, seed=3))
+
+
+def test_arrays_of_features_equal_a_matrix(session: Any, tmp_path: Path) -> None:
+    matrix = sp.random_array((300, 1000), density=0.03, rng=np.random.default_rng(2), format="csr")
+    labels = np.arange(300) % 2
+    ids = [matrix.indices[a:b].tolist() for a, b in zip(matrix.indptr, matrix.indptr[1:], strict=False)]
+    ids[0] = [*ids[0], *ids[0], -1, 1000, None]  # repeated ones count once, those outside are ignored
+    pl.DataFrame({"x": ids, "y": labels}).write_parquet(tmp_path / "x.parquet")
+    column = SparseColumn("x", 1000)
+    bounding = Bounding(20, seed=1)
+    there = spark.count(
+        session.read.parquet(str(tmp_path / "x.parquet")),
+        Schema((column,), classes=(0, 1), label="y"),
+        bounding,
+        version="v",
+    )
+    here = statistics.count(open_source(matrix, Schema.matrix(1000, (0, 1)), y=labels, version="v"), bounding)
+    assert np.array_equal(open_exact(there.features), open_exact(here.features))
+    assert np.array_equal(open_exact(there.labels), open_exact(here.labels))
+
+
+DELIMITED = [
+    ("a.csv", 'text,label,note\n"one, ""two""",0,\nthree,1,x,y\n"four\nfive",1,z\n\nsix,0,\nseven,1\n,1,q\n', None),
+    ("a.tsv", 'text\tlabel\n"one two\t0\nthree" four\t1\nfive\t0\t2\n\t1\n', None),
+    ("b.tsv", "0\tone two\n1\tthree\n", FileOptions(header=("label", "text"))),
+    ("c.csv.gz", "text,label\none two,0\nthree,1\n", None),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "options"), DELIMITED)
+def test_delimited_files_are_read_alike(
+    session: Any, tmp_path: Path, name: str, content: str, options: FileOptions | None
+) -> None:
+    import gzip
+
+    path = tmp_path / name
+    data = content.encode()
+    path.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    schema = Schema((TextColumn("text", bits=8),), classes=(0, 1), label="label")
+    there = spark.count(path, schema, Bounding(5, seed=2), options=options, session=session, version="v")
+    here = statistics.count(open_source(path, schema, options=options, version="v"), Bounding(5, seed=2))
+    assert_same(there.features, here.features)
+    assert_same(there.labels, here.labels)
+
+
+@pytest.mark.parametrize("unit", [Unit.row(), Unit.user("who", 2)])
+def test_score_histograms_equal_those_of_the_scores(session: Any, tmp_path: Path, unit: Unit) -> None:
+    rng = np.random.default_rng(8)
+    frame = text_frame().with_columns(who=pl.Series([f"p{i}" for i in rng.integers(0, 60, text_frame().height)]))
+    frame.write_parquet(tmp_path / "t.parquet", row_group_size=50)
+    schema = Schema((TextColumn("text", bits=10),), classes=(0, 1, 2), label="label", unit=unit)
+    weights = rng.normal(size=1024)
+    rows = encode(frame, schema, None)
+    ones = np.ones(len(rows.indices))
+    scores = sp.csr_array((ones, rows.indices, rows.indptr), shape=(len(rows), 1024)) @ weights - 0.25
+    grid = np.quantile(scores, [0.1, 0.5, 0.9])
+    grid[1] = scores[17]  # a score that lies on a threshold
+    there = spark.score_histogram(
+        tmp_path / "t.parquet", schema, weights, grid, intercept=-0.25, seed=4, session=session, version="v"
+    )
+    persons = None if unit.column is None else frame["who"]
+    here = statistics.score_histogram(
+        scores, frame["label"], grid, classes=(0, 1, 2), persons=persons, unit=unit, seed=4, version="v"
+    )
+    assert_same(there, here)
+    data = session.read.parquet(str(tmp_path / "t.parquet"))
+    table = spark.score(data, schema, weights, intercept=-0.25).select("text", "score").toArrow()
+    assert sorted(table.column("score").to_pylist()) == sorted(scores.tolist())
+
+
+def test_no_python_runs_on_the_executors(session: Any) -> None:
+    from tacit.data import spark_sql
+
+    data = session.createDataFrame([("a b", "0", "p")], "text string, label string, who string")
+    schema = Schema((TextColumn("text", bits=4),), classes=(0, 1), label="label", unit=Unit.user("who", 2))
+    rows = spark_sql.bound(spark_sql.encode(data, schema), Bounding(1, schema.unit, seed=1))
+    plan = spark_sql.cell_counts(rows)._jdf.queryExecution().toString()
+    assert "EvalPython" not in plan
+    assert "WindowGroupLimit" in plan  # rows beyond the bound are dropped before the shuffle
+    assert "BroadcastNestedLoopJoin" not in plan
+
+
+def test_counts_from_spark_pass_the_gate(session: Any) -> None:
+    data = session.createDataFrame([("a b c", 0), ("c d", 1)], "text string, label int")
+    counts = spark.count(data, Schema.text((0, 1), bits=4, label="label"), Bounding(2, seed=1))
+    again = spark.count(data, Schema.text((0, 1), bits=4, label="label"), Bounding(2, seed=1))
+    assert counts.features.version == again.features.version
+    account = tacit.Ledger.open().account("spark", budget=tacit.Budget(1.0), unit="row")
+    receipt = release(account, counts.features, DiscreteLaplace(1.0)).receipt
+    assert receipt["sensitivity"]["l1"] == 2
+    with pytest.raises(tacit.PrivacyError):
+        repr(counts.labels)
+
+
+def test_what_concerns_the_whole_is_a_clear_error(session: Any, tmp_path: Path) -> None:
+    data = session.createDataFrame([("a", 0, 1.5)], "text string, label int, x double")
+    schema = Schema.text((0, 1), bits=4, label="label")
+    rule = Bounding(2, seed=1)
+    with pytest.raises(SchemaError, match="no column 'other'"):
+        spark.count(data, Schema.text((0, 1), bits=4, label="other"), rule)
+    with pytest.raises(SchemaError, match="must name the label's column"):
+        spark.count(data, Schema.text((0, 1), bits=4), rule)
+    with pytest.raises(SchemaError, match="type double"):
+        spark.count(data, Schema.text((0, 1), bits=4, label="label", name="x"), rule)
+    with pytest.raises(SchemaError, match="array of whole numbers"):
+        spark.count(data, Schema((SparseColumn("x", 5),), classes=(0, 1), label="label"), rule)
+    with pytest.raises(tacit.ParameterError, match="schema's unit"):
+        spark.count(data, schema, Bounding(2, Unit.user("who", 2)))
+    with pytest.raises(tacit.ParameterError, match="'weights'"):
+        spark.score(data, schema, [1.0])
+    with pytest.raises(tacit.ParameterError, match="'weights'"):
+        spark.score(data, schema, [float("nan")] * 16)
+    with pytest.raises(tacit.ParameterError, match="'thresholds'"):
+        spark.score_histogram(data, schema, np.zeros(16), [1.0, 1.0])
+    with pytest.raises(tacit.ParameterError, match="'data'"):
+        spark.count([("a", 0)], schema, rule)  # type: ignore[arg-type]
+    with pytest.raises(SourceError, match="PATH_NOT_FOUND"):
+        spark.count(tmp_path / "absent.parquet", schema, rule, session=session)
+    with pytest.raises(SourceError, match="CSV, TSV or Parquet"):
+        spark.count(tmp_path / "data.jsonl", schema, rule, session=session)
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and then nothing PAR1")
+    with pytest.raises(SourceError, match="Spark"):
+        spark.count(tmp_path / "broken.parquet", schema, rule, session=session)
+
+
+def test_files_whose_headers_differ_are_refused(session: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,label\none,0\n")
+    (tmp_path / "b.csv").write_text("label,text\n0,two\n")
+    schema = Schema.text((0, 1), bits=4, label="label")
+    with pytest.raises(SourceError, match="Spark"):
+        spark.count(tmp_path, schema, Bounding(2, seed=1), options=FileOptions(format="csv"), session=session)
+
+
+def test_without_pyspark_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark, "find_spec", lambda name: None)
+    with pytest.raises(tacit.MissingExtraError, match=r"pip install \"tacit\[spark\]\""):
+        spark.count("x.parquet", Schema.text((0, 1)), Bounding(1))
+
+
+def test_killing_a_worker_changes_nothing(cluster: spark_cluster.Cluster, session: Any, tmp_path: Path) -> None:
+    rows = 0
+    rng = np.random.default_rng(1)
+    frames = []
+    for batch in generate_text(100_000, seed=5):
+        people = [f"p{i}" for i in rng.integers(0, 30_000, len(batch.texts))]
+        frames.append(pl.DataFrame({"text": batch.texts, "label": batch.labels, "who": people}))
+    whole = pl.concat(frames)
+    for number, part in enumerate(whole.iter_slices(6_250)):
+        part.write_parquet(tmp_path / f"part{number:02}.parquet")
+        rows += len(part)
+    schema = Schema((TextColumn("text", bits=12),), classes=(0, 1), label="label", unit=Unit.user("who", 2))
+    rule = Bounding(6, schema.unit, seed=9)
+    session.conf.set("spark.sql.files.openCostInBytes", str(1 << 30))  # one file, one task
+    result: list[Any] = []
+
+    def work() -> None:
+        options = FileOptions(format="parquet")
+        result.append(spark.count(tmp_path, schema, rule, options=options, session=session, version="v"))
+
+    job = threading.Thread(target=work)
+    job.start()
+    done = wait_for_tasks(session, at_least=4, of=16)
+    cluster.kill_worker(0)
+    job.join(120)
+    assert not job.is_alive()
+    assert 4 <= done < 16
+    here = statistics.count(open_source(whole, schema, version="v"), rule)
+    assert_same(result[0].features, here.features)
+    assert_same(result[0].labels, here.labels)
+    bounded = bound_rows(encode(whole, schema, None), rule, schema.n_features)
+    assert open_exact(result[0].labels).sum() == len(bounded) < rows
+
+
+def wait_for_tasks(session: Any, at_least: int, of: int) -> int:
+    """Wait until a stage has finished some of its tasks and not all, and return how many."""
+    tracker = session.sparkContext.statusTracker()
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        for stage in tracker.getActiveStageIds():
+            info = tracker.getStageInfo(stage)
+            if info is not None and info.numTasks == of and info.numCompletedTasks >= at_least:
+                return int(info.numCompletedTasks)
+        time.sleep(0.02)
+    raise AssertionError("the job finished before it could be disturbed")
