@@ -24,6 +24,7 @@ Features are cut before rows are dropped; as k is that of the uncut row, the two
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -39,10 +40,11 @@ from tacit.data.rows import Ids, Rows, concatenate, offsets_of
 from tacit.errors import bad_parameter
 from tacit.privacy.unit import Bound, Unit, check_count
 
-KEY, FEATURE_ORDER, ROW_ORDER, ROW_COIN, PERSON_COIN = 1, 2, 3, 4, 5
+KEY, FEATURE_ORDER, ROW_ORDER, ROW_COIN, PERSON_COIN, RAW_COIN = 1, 2, 3, 4, 5, 6
 
 _BLOCK = 1 << 15  # entries handled at a time: small enough for the processor's cache
 _WORTH_THREADS = 1 << 20  # entries from which threads pay for themselves
+_COMMON, _LEAST, _MOST = 0.01, 16, 256  # of default_max_ones
 _LAST = np.iinfo(np.int64).max
 
 
@@ -302,6 +304,38 @@ def add_bounded(store: PersonStore, rows: Rows, bounding: Bounding, hasher: Feat
     store.add(keep_features(rows, bounding, hasher), order)
 
 
-def default_max_ones(n_rows: int, n_features: int, epsilon: float) -> int:
-    """Choose r from public quantities alone."""
-    raise NotImplementedError
+def default_max_ones(n_rows: int, n_features: int, epsilon: float, *, columns: int | None = None) -> int:
+    """Choose r from public quantities alone.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many rows there are, about: declared, or from a release; never the exact number.
+    n_features : int
+    epsilon : float
+        What the counts may cost.
+    columns : int, optional
+        For tables without text: each column gives a row one feature, so r = ``columns`` cuts nothing off.
+
+    Notes
+    -----
+    Let a row have L features of which r are kept at random. The relative variance of a count of a feature with
+    frequency q is 2r²/(ε n q κ)² from the noise plus 1/(n q κ) from sampling, with κ = min(1, r/L). Up to r = L the
+    first term does not depend on r and the second falls, so nothing is gained by cutting below the usual length;
+    beyond, the first grows as r². So keep as many as the noise allows: the largest r at which the noise of a count is
+    no larger than its sampling deviation, r = ε √(n q/2), for a feature that one row in a hundred has; but at least 16,
+    about the length of a short message, and at most 256.
+
+    Examples
+    --------
+    >>> default_max_ones(5_574, 2**14, 1.0), default_max_ones(1_000_000, 2**18, 1.0)
+    (16, 70)
+    """
+    check_count("default_max_ones", "n_rows", n_rows)
+    check_count("default_max_ones", "n_features", n_features)
+    if not epsilon > 0:
+        raise bad_parameter("default_max_ones", "epsilon", "above 0", epsilon)
+    if columns is not None:
+        return min(check_count("default_max_ones", "columns", columns), n_features)
+    noise_allows = int(min(float(epsilon) * math.sqrt(_COMMON * n_rows / 2), _MOST))
+    return min(max(_LEAST, noise_allows), n_features)
