@@ -64,9 +64,3 @@ class Exact:
     __eq__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __copy__ = __deepcopy__ = _refuse
     __hash__ = None  # type: ignore[assignment]
-
-
-def open_exact(statistic: Exact) -> NDArray[np.int64]:
-    """Break the seal. Only the gate may import this function; the import contracts check it."""
-    values: NDArray[np.int64] = statistic._Exact__values  # type: ignore[attr-defined]
-    return values

@@ -21,9 +21,10 @@ from tacit.errors import ParameterError, PrivacyError, bad_parameter
 from tacit.ledger import Account, Charge, Request
 from tacit.ledger.chain import canonical
 from tacit.privacy import _noise
+from tacit.privacy._seal import open_exact
 from tacit.privacy.accounting import compose_plan
 from tacit.privacy.budget import Budget, Number, exact_delta
-from tacit.privacy.exact import Exact, open_exact
+from tacit.privacy.exact import Exact
 from tacit.privacy.mechanisms import (
     Choice,
     DiscreteGaussian,
