@@ -81,7 +81,7 @@ def log_delta(rho: Fraction, epsilon: Fraction) -> Decimal:
 
 @given(epsilons, deltas)
 @example(F(1), F(1, 10**6))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_rho_within_is_sound_and_tight(epsilon: Fraction, delta: Fraction) -> None:
     """Soundness to 60 digits; a ρ larger by one part in 10^8 would not do."""
     rho = rho_within(epsilon, delta)
@@ -93,7 +93,7 @@ def test_rho_within_is_sound_and_tight(epsilon: Fraction, delta: Fraction) -> No
 
 @given(rhos, deltas)
 @example(F(1, 10**10), F(1, 100))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_epsilon_within_is_sound_and_tight(rho: Fraction, delta: Fraction) -> None:
     epsilon = epsilon_within(rho, delta)
     assert epsilon is not None
@@ -347,7 +347,7 @@ def test_spending_grows_and_what_remains_shrinks(history: tuple[Budget, Accounti
 @given(histories())
 def test_what_is_granted_is_shown_within_the_budget(history: tuple[Budget, Accounting, list[Loss]]) -> None:
     budget, accounting, admitted = history
-    assert spent(budget, accounting, compose(admitted)) <= budget
+    assert spent(budget, accounting, compose(admitted)).exact_epsilon <= budget.exact_epsilon
 
 
 def test_deltas_that_concentration_pays_for_are_not_shown_as_spent() -> None:

@@ -10,5 +10,5 @@ from tacit.privacy.exact import Exact
 
 def open_exact(statistic: Exact) -> NDArray[np.int64]:
     """Break the seal."""
-    values: NDArray[np.int64] = statistic._Exact__values  # type: ignore[attr-defined]
+    values: NDArray[np.int64] = statistic._Exact__open()  # type: ignore[attr-defined]
     return values

@@ -78,10 +78,10 @@ def admits(budget: Budget, accounting: Accounting, total: Loss) -> bool:
 
 def spent(budget: Budget, accounting: Accounting, total: Loss) -> Budget:
     """State a total loss as the smaller of its two (ε, δ) forms."""
-    asked_delta = total.delta * _asked_per_noise(accounting)
     converted = _converted(budget, accounting, total)
-    if total.epsilon is not None and (converted is None or total.epsilon <= converted):
-        return Budget.amount(total.epsilon, asked_delta)
+    sums_hold = total.epsilon is not None and total.delta <= _sums_delta(budget, accounting)
+    if total.epsilon is not None and sums_hold and (converted is None or total.epsilon <= converted):
+        return Budget.amount(total.epsilon, total.delta * _asked_per_noise(accounting))
     return Budget.amount(budget.exact_epsilon if converted is None else converted, budget.exact_delta)
 
 

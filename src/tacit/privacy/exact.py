@@ -14,6 +14,13 @@ from tacit.errors import ParameterError, PrivacyError
 from tacit.privacy.unit import Sensitivity, Unit
 
 
+def _refuse(_self: Exact, *_: object, **__: object) -> NoReturn:
+    raise PrivacyError(
+        "An exact statistic of private data cannot be shown, stored or converted. "
+        "Pass it through the gate (tacit.privacy.gate.release), which adds noise and charges the account."
+    )
+
+
 class Exact:
     """An exact integer statistic of private data, with the sensitivity that its bounds imply.
 
@@ -28,9 +35,14 @@ class Exact:
         What was counted, in public words; part of the receipt.
     version : str
         Which version of the data was counted; equal versions and queries mean equal values.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Public, as all attributes are.
     """
 
-    __slots__ = ("__values", "query", "sensitivity", "unit", "version")
+    __slots__ = ("__open", "query", "sensitivity", "shape", "unit", "version")
 
     def __init__(self, values: NDArray[Any], *, sensitivity: Sensitivity, unit: Unit, query: str, version: str) -> None:
         array = np.asarray(values)
@@ -41,22 +53,13 @@ class Exact:
             )
         if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
             raise ParameterError("An exact statistic must fit into 64-bit signed integers.")
-        self.__values = array.astype(np.int64)
+        kept = array.astype(np.int64)
+        self.__open = lambda: kept  # behind a call, so that a debugger's tree of attributes does not show them
+        self.shape = kept.shape
         self.sensitivity = sensitivity
         self.unit = unit
         self.query = query
         self.version = version
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape, which is public."""
-        return self.__values.shape
-
-    def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise PrivacyError(
-            "An exact statistic of private data cannot be shown, stored or converted. "
-            "Pass it through the gate (tacit.privacy.gate.release), which adds noise and charges the account."
-        )
 
     __repr__ = __str__ = _refuse
     __format__ = __reduce__ = __reduce_ex__ = __getstate__ = _refuse
