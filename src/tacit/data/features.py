@@ -252,13 +252,20 @@ def as_numbers(series: pl.Series, missing: tuple[str, ...]) -> tuple[NDArray[np.
 
 def repair_utf8(series: pl.Series, strict: Where | None, name: str) -> pl.Series:
     """Bytes as text; what is not UTF-8 becomes U+FFFD, which no word contains."""
-    text = series.cast(pl.String, strict=False)
-    broken = text.is_null() & series.is_not_null()
-    if not broken.any():
-        return text
+    try:
+        return series.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        values = series.to_list()  # only a batch with broken bytes comes here, so it may be slow
     if strict is not None:
         remedy = "Save the file as UTF-8; without strict the broken bytes separate words."
-        strict.refuse(broken, "the text is not valid UTF-8", name, remedy)
-    places = broken.arg_true()
-    repaired = [value.decode("utf-8", "replace") for value in series.gather(places)]
-    return text.scatter(places, pl.Series(repaired, dtype=pl.String))
+        strict.refuse(np.array([_is_broken(value) for value in values]), "the text is not valid UTF-8", name, remedy)
+    repaired = [None if value is None else value.decode("utf-8", "replace") for value in values]
+    return pl.Series(series.name, repaired, dtype=pl.String)
+
+
+def _is_broken(value: bytes | None) -> bool:
+    try:
+        (value or b"").decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return False

@@ -1,0 +1,286 @@
+"""Every way in which data can be wrong: a rule for rows by default, an error that names the place when strict."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tacit.data.bounding import Bounding
+from tacit.data.errors import DataError, RowError, SchemaError, SourceError
+from tacit.data.files import FileOptions
+from tacit.data.schema import CategoryColumn, NumberColumn, Schema, TextColumn
+from tacit.data.sources import open_source
+from tacit.data.sparse import check_matrix
+from tacit.data.statistics import count
+from tacit.errors import TacitError
+from tacit.privacy._seal import open_exact
+from tacit.privacy.unit import Unit
+
+COLUMNS = (
+    TextColumn("text", bits=6),
+    CategoryColumn("colour", ("red", "blue")),
+    NumberColumn("age", (0.0, 50.0, 100.0)),
+)
+SCHEMA = Schema(COLUMNS, classes=("no", "yes"), label="y", missing=("", "?"))
+HEADER = "y,text,colour,age\n"
+GOOD = "no,hello world,red,10\n"
+SECRET = "s3cr3t"
+
+
+def labels(path: Path, schema: Schema = SCHEMA, **options) -> list[int]:
+    counts = count(open_source(path, schema, **options), Bounding(9, schema.unit, seed=0), jobs=1)
+    return open_exact(counts.labels).tolist()
+
+
+def features(path: Path, schema: Schema = SCHEMA, **options) -> np.ndarray:
+    return open_exact(count(open_source(path, schema, **options), Bounding(9, schema.unit, seed=0), jobs=1).features)
+
+
+def strict_error(path: Path, schema: Schema = SCHEMA, **options) -> RowError:
+    with pytest.raises(RowError) as caught:
+        labels(path, schema, strict=True, **options)
+    error = caught.value
+    assert error.file == str(path)
+    assert str(path) in str(error)
+    assert f"line {error.line}" in str(error)
+    assert SECRET not in str(error)
+    assert error.__cause__ is None
+    return error
+
+
+@pytest.fixture
+def csv_file(tmp_path: Path):
+    def write(*rows: str | bytes, name: str = "data.csv", header: str = HEADER) -> Path:
+        path = tmp_path / name
+        path.write_bytes(b"".join(row if isinstance(row, bytes) else row.encode() for row in (header, *rows)))
+        return path
+
+    return write
+
+
+def test_a_label_outside_the_classes_drops_the_row(csv_file) -> None:
+    path = csv_file(GOOD, f"{SECRET},hello,red,10\n", ",hello,red,10\n", GOOD)
+    assert labels(path) == [2, 0]
+    error = strict_error(path)
+    assert (error.line, error.column) == (3, "y")
+
+
+def test_a_value_that_is_not_declared_becomes_other(csv_file) -> None:
+    path = csv_file(GOOD, f"yes,hello,{SECRET},10\n", "yes,hello,?,10\n")
+    assert features(path)[1, 64:68].tolist() == [0, 0, 1, 1]
+    error = strict_error(path)
+    assert (error.line, error.column) == (3, "colour")
+
+
+def test_a_number_outside_its_bounds_goes_to_the_nearest_bin(csv_file) -> None:
+    path = csv_file("yes,a,red,-1e9\n", "yes,a,red,1e9\n", "yes,a,red,inf\n", "yes,a,red,-Inf\n", "yes,a,red,100\n")
+    assert features(path)[1, 68:].tolist() == [2, 3, 0]
+    error = strict_error(path)
+    assert (error.line, error.column) == (2, "age")
+
+
+@pytest.mark.parametrize("value", [SECRET, "nan", "1_000", "0x10", "1e", "1f", "١٢", "--3", "1 2"])
+def test_what_is_not_a_number_is_missing(csv_file, value: str) -> None:
+    path = csv_file(f"yes,a,red,{value}\n")
+    assert features(path)[1, 68:].tolist() == [0, 0, 1]
+    error = strict_error(path)
+    assert (error.line, error.column) == (2, "age")
+
+
+def test_a_record_of_the_wrong_width_is_dropped(csv_file) -> None:
+    path = csv_file(GOOD, f"yes,{SECRET}\n", '"yes","two\nlines",red,"10"\n', f"yes,{SECRET},red,10,11\n", GOOD)
+    assert labels(path) == [2, 1]
+    error = strict_error(path)
+    assert error.line == 3
+    later = csv_file(GOOD, '"yes","two\nlines",red,10\n', "\n", f"yes,{SECRET},red,10,11\n", name="later.csv")
+    assert strict_error(later).line == 6
+
+
+def test_lines_are_right_after_quoted_line_breaks(csv_file) -> None:
+    path = csv_file('yes,"one\ntwo\n\nthree",red,10\n', "\n", f'"{SECRET}",a,red,10\n')
+    assert strict_error(path).line == 7
+
+
+def test_broken_utf8_separates_words(csv_file) -> None:
+    path = csv_file(b"yes,good\xff\xfegood caf\xe9,red,10\n", b"\xff,a,red,10\n")
+    assert features(path).sum(axis=1).tolist() == [0, 2 + 2]
+    error = strict_error(path)
+    assert (error.line, error.column) == (2, "text")
+
+
+def test_an_open_quote_is_an_error_of_the_file(csv_file) -> None:
+    path = csv_file(GOOD, f'yes,"{SECRET},red,10\n', GOOD * 3)
+    with pytest.raises(SourceError, match="never closed") as caught:
+        labels(path)
+    assert SECRET not in str(caught.value)
+
+
+def test_missing_persons_are_dropped(csv_file) -> None:
+    schema = Schema(COLUMNS, ("no", "yes"), label="y", unit=Unit.user("who", 1), missing=("", "?"))
+    path = csv_file("no,a,red,10,ann\n", "no,a,red,10,?\n", "no,a,red,10, ann \n", header="y,text,colour,age,who\n")
+    assert labels(path, schema) == [1, 0]
+    error = strict_error(path, schema)
+    assert (error.line, error.column) == (3, "who")
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    good = '{"y": "no", "text": "a", "colour": "red", "age": 10}\n'
+    odd = '{"y": "no", "text": ["s3cr3t"], "colour": "red", "age": 10}\n'
+    path.write_text(good + odd + f"not json {SECRET}\n\n[1]\n" + good.replace("10", "1e1") + '{"y": "no"}\n')
+    assert labels(path) == [4, 0]
+    assert features(path)[0, 64:].tolist() == [3, 0, 0, 1, 3, 0, 1]
+    assert (strict_error(path).line, strict_error(path).column) == (2, "text")
+    path.write_text(good + f"not json {SECRET}\n")
+    assert strict_error(path).line == 2
+    path.write_bytes(good.encode() + b'{"y": "no", "text": "\xff", "colour": "red", "age": 1}\n')
+    assert strict_error(path).line == 2
+    assert labels(path) == [2, 0]
+
+
+def test_parquet_rows_are_counted_from_one(tmp_path: Path) -> None:
+    path = tmp_path / "d.parquet"
+    pl.DataFrame({"y": ["no", SECRET], "text": ["a", "b"], "colour": ["red", "red"], "age": [1, 2]}).write_parquet(path)
+    assert labels(path) == [1, 0]
+    assert strict_error(path).line == 2
+
+
+def test_libsvm_strict(tmp_path: Path) -> None:
+    schema = Schema.matrix(3, (-1, 1))
+    path = tmp_path / "d.svm"
+    for line, what in (("1 4:1", "index"), ("1 0:1", "index"), (f"1 {SECRET}", "format"), ("7 1:1", "classes")):
+        path.write_text(f"1 1:1\n\n{line}\n")
+        error = strict_error(path, schema)
+        assert error.line == 3
+        assert what in str(error)
+
+
+def test_missing_columns(csv_file, tmp_path: Path) -> None:
+    path = csv_file("no,a,10\n", header="y,text,age\n")
+    with pytest.raises(SourceError, match="no column 'colour'") as caught:
+        labels(path)
+    assert caught.value.column == "colour"
+    parquet = tmp_path / "d.parquet"
+    pl.DataFrame({"y": ["no"]}).write_parquet(parquet)
+    with pytest.raises(SourceError, match="no column 'text', 'colour', 'age'"):
+        labels(parquet)
+    lines = tmp_path / "d.jsonl"
+    lines.write_text('{"y": "no"}\n')
+    with pytest.raises(SourceError, match="no column"):
+        labels(lines)
+    with pytest.raises(SchemaError, match="no column 'text'"):
+        open_source(pl.DataFrame({"y": ["no"]}), SCHEMA)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet", "a.jsonl", "a.csv.gz"])
+def test_empty_files(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"")
+    with pytest.raises(SourceError, match=r"empty \(0 bytes\)"):
+        labels(path)
+
+
+def test_no_rows_is_no_error(csv_file, tmp_path: Path) -> None:
+    # The empty data set is the neighbour of every data set with one row: an error would tell them apart.
+    assert labels(csv_file()) == [0, 0]
+    path = tmp_path / "d.parquet"
+    pl.DataFrame({name: pl.Series([], dtype=pl.String) for name in SCHEMA.names_needed}).write_parquet(path)
+    assert labels(path) == [0, 0]
+    assert labels_of_frame(pl.DataFrame({name: [] for name in SCHEMA.names_needed})) == [0, 0]
+
+
+def labels_of_frame(frame: pl.DataFrame) -> list[int]:
+    return open_exact(count(open_source(frame, SCHEMA), Bounding(3)).labels).tolist()
+
+
+def test_truncated_files(csv_file, tmp_path: Path) -> None:
+    whole = gzip.compress((HEADER + GOOD * 1000).encode())
+    path = tmp_path / "d.csv.gz"
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(SourceError, match="gzip"):
+        labels(path)
+    parquet = tmp_path / "d.parquet"
+    pl.DataFrame({name: ["no"] * 100 for name in SCHEMA.names_needed}).write_parquet(parquet)
+    parquet.write_bytes(parquet.read_bytes()[:-20])
+    with pytest.raises(SourceError, match="Parquet"):
+        labels(parquet)
+    (tmp_path / "d.jsonl").write_text("this is no JSON\n")
+    with pytest.raises(SourceError, match="not a JSON object"):
+        labels(tmp_path / "d.jsonl")
+
+
+def test_a_folder_with_mixed_schemas_is_refused_before_anything_is_read(csv_file, tmp_path: Path) -> None:
+    csv_file(GOOD, name="a.csv")
+    csv_file("no,a\n", header="y,text\n", name="b.csv")
+    with pytest.raises(SourceError, match=r"b\.csv"):
+        open_source(tmp_path, SCHEMA)
+
+
+def test_unknown_files_and_empty_folders(csv_file, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no file, folder or match"):
+        open_source(tmp_path / "nothing.csv", SCHEMA)
+    with pytest.raises(SourceError, match="no file, folder or match"):
+        open_source(str(tmp_path / "*.csv"), SCHEMA)
+    with pytest.raises(SourceError, match="holds no files"):
+        open_source(tmp_path, SCHEMA)
+    path = csv_file(GOOD, name="data.xlsx")
+    with pytest.raises(SourceError, match="format"):
+        open_source(path, SCHEMA)
+    assert labels(path, options=FileOptions(format="csv")) == [1, 0]
+
+
+def test_a_header_with_a_name_twice(csv_file) -> None:
+    with pytest.raises(SourceError, match="twice"):
+        labels(csv_file(header="y,text,text,colour,age\n"))
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + (HEADER + GOOD).encode())
+    assert labels(path) == [1, 0]
+
+
+def test_names_with_markup_and_line_breaks(tmp_path: Path) -> None:
+    name = "<script>alert(1)</script>\nsecond\x1b[31m"
+    schema = Schema((CategoryColumn(name, ("<b>", "two\nlines")),), classes=("no", "yes"), label="y")
+    frame = pl.DataFrame({"y": ["no"], name: ["two\nlines"]})
+    path = tmp_path / "d.csv"
+    frame.write_csv(path)
+    assert features(path, schema)[0].tolist() == [0, 1, 0, 0]
+    assert all("\n" not in shown and "\x1b" not in shown for shown in schema.feature_names())
+    assert Schema.from_toml(schema.to_toml()) == schema
+
+
+def test_frames_of_the_wrong_kind() -> None:
+    with pytest.raises(SchemaError, match="type List"):
+        count(
+            open_source(pl.DataFrame({"text": [["a"]], "y": ["no"]}), Schema.text(("no", "yes"), label="y")),
+            Bounding(1),
+        )
+    with pytest.raises(SchemaError, match="declares 1 columns"):
+        open_source(np.eye(3), Schema.text((0, 1)), y=[0, 1, 1])
+    with pytest.raises(SchemaError, match=r"Schema\.matrix"):
+        check_matrix(np.eye(3), Schema.text((0, 1)))
+    with pytest.raises(SchemaError, match="3 features"):
+        open_source(np.eye(4), Schema.matrix(3, (0, 1)), y=[0, 1, 1, 0])
+    with pytest.raises(SchemaError, match="pass them as y"):
+        open_source(np.eye(3), Schema.matrix(3, (0, 1)))
+    with pytest.raises(SchemaError, match="one label for each row"):
+        open_source(np.eye(3), Schema.matrix(3, (0, 1)), y=[0])
+    with pytest.raises(SchemaError, match="pass them as y"):
+        open_source(["a"], Schema.text((0, 1)))
+    with pytest.raises(RowError, match="line 2, column 'y'"):
+        open_source(["a", "b"], Schema.text((0, 1)), y=[0, 2], strict=True)
+
+
+def test_errors_are_ours_and_survive_pickling(csv_file) -> None:
+    error = strict_error(csv_file(f"{SECRET},a,red,1\n"))
+    again = pickle.loads(pickle.dumps(error))
+    assert isinstance(again, DataError)
+    assert isinstance(again, TacitError)
+    assert (str(again), again.file, again.line, again.column) == (str(error), error.file, error.line, error.column)
