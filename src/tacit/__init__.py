@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacit._version import __version__
+    from tacit.data import datasets
+    from tacit.data.errors import DataError, RowError, SchemaError, SourceError
+    from tacit.data.schema import Schema
+    from tacit.data.split import split
     from tacit.errors import (
         BudgetError,
         LedgerError,
@@ -31,6 +35,7 @@ _HOMES = {
     "Account": "tacit.ledger",
     "Budget": "tacit.privacy.budget",
     "BudgetError": "tacit.errors",
+    "DataError": "tacit.data.errors",
     "Ledger": "tacit.ledger",
     "LedgerError": "tacit.errors",
     "LedgerVersionError": "tacit.errors",
@@ -40,16 +45,23 @@ _HOMES = {
     "PrivacyError": "tacit.errors",
     "Receipt": "tacit.privacy.release",
     "Release": "tacit.privacy.release",
+    "RowError": "tacit.data.errors",
+    "Schema": "tacit.data.schema",
+    "SchemaError": "tacit.data.errors",
+    "SourceError": "tacit.data.errors",
     "TacitError": "tacit.errors",
     "TamperedLedgerError": "tacit.errors",
     "Unit": "tacit.privacy.unit",
     "UnknownAccountError": "tacit.errors",
+    "datasets": "tacit.data.datasets",
+    "split": "tacit.data.split",
 }
 
 __all__ = [
     "Account",
     "Budget",
     "BudgetError",
+    "DataError",
     "Ledger",
     "LedgerError",
     "LedgerVersionError",
@@ -59,17 +71,24 @@ __all__ = [
     "PrivacyError",
     "Receipt",
     "Release",
+    "RowError",
+    "Schema",
+    "SchemaError",
+    "SourceError",
     "TacitError",
     "TamperedLedgerError",
     "Unit",
     "UnknownAccountError",
     "__version__",
+    "datasets",
+    "split",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        home = import_module(_HOMES[name])
+        return home if _HOMES[name].endswith(f".{name}") and not hasattr(home, name) else getattr(home, name)
     raise AttributeError(f"module 'tacit' has no attribute {name!r}")
 
 

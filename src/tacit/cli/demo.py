@@ -36,8 +36,8 @@ def _run(arguments: argparse.Namespace) -> int:
     url = f"sqlite:///{folder / 'ledger.db'}"
     survey = load_survey("binary")
     _say(
-        "Fair's survey of 1974: thousands of married women answered eight questions about their lives, and whether they "
-        "had had an affair. Who would answer that without privacy? An account with a total budget of ε = 1 guards it."
+        "Fair's survey: thousands of married women answered eight questions about their lives, and whether they had "
+        "had an affair. Who would answer that without privacy? An account with a total budget of ε = 1 guards it."
     )
     with Ledger.open(url) as ledger:
         account = ledger.account("survey", budget=Budget(1.0), unit="row")

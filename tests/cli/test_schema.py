@@ -1,0 +1,61 @@
+"""``tacit schema`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tacit import Schema
+from tacit.cli import main
+
+ROWS = "label,age,city,note\nyes,31,Rome,all fine today\nno,45,Oslo,came back late\nyes,29,Rome,nothing to say\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").write_text(ROWS)
+    return tmp_path / "data.csv"
+
+
+def test_a_private_file_gives_its_column_names_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "draft", "data.csv"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in ("label", "age", "city", "note", "TODO"))
+    assert not any(value in out for value in ("Rome", "Oslo", "31", "45", "fine"))
+
+
+def test_a_public_file_gives_a_schema_that_can_be_used(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "draft", "data.csv", "--public", "--out", "schema.toml"]) == 0
+    schema = Schema.load("schema.toml")
+    assert schema.classes == ("no", "yes")
+    capsys.readouterr()
+    assert main(["schema", "show", "schema.toml", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["features"] == schema.n_features
+
+
+def test_column_names_will_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "draft", "--columns", "label, text"]) == 0
+    assert '[columns."text"]' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["draft"], "--columns instead"),
+        (["draft", "data.csv", "--columns", "a,b"], "--columns instead"),
+        (["draft", "nothing.csv"], "no file"),
+        (["draft", "data.csv", "--out", "data.csv"], "does not exist yet"),
+        (["draft", "data.csv", "--out", "no/such/place.toml"], "writable"),
+        (["show", "nothing.toml"], "cannot be read"),
+        (["show", "data.csv"], "not valid TOML"),
+    ],
+)
+def test_bad_input(file: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str) -> None:
+    assert main(["schema", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert words in err
+    assert file.read_text() == ROWS
