@@ -40,15 +40,28 @@ class Source:
     several cores; ``rows`` runs them one after the other.
     """
 
-    def __init__(self, schema: Schema, jobs: Callable[[], Iterator[Job]], version: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        jobs: Callable[[], Iterator[Job]],
+        version: Callable[[], str],
+        frames: Callable[[], Iterator[pl.DataFrame]] | None = None,
+    ) -> None:
         self.schema = schema
         self._jobs = jobs
+        self._frames = frames
         self._version = version
         self._known_version: str | None = None
 
     def jobs(self) -> Iterator[Job]:
         """Yield one function for each batch."""
         return self._jobs()
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """Yield the batches as they were read, where they were tables."""
+        if self._frames is None:
+            raise SchemaError("This needs a table or a list of texts; matrices and parts of a split have none.")
+        return self._frames()
 
     def rows(self) -> Iterator[Rows]:
         """Yield the batches."""
@@ -124,7 +137,10 @@ def open_source(
         for begin in range(0, len(frame), batch_rows):
             yield lambda begin=begin: _encode_slice(frame, begin, batch_rows, schema, labels, strict)  # type: ignore[misc]
 
-    return Source(schema, jobs, declared or (lambda: _fingerprint_frame(frame, labels)))
+    def frames() -> Iterator[pl.DataFrame]:
+        return frame.iter_slices(batch_rows)
+
+    return Source(schema, jobs, declared or (lambda: _fingerprint_frame(frame, labels)), frames)
 
 
 def _encode_slice(
@@ -171,7 +187,12 @@ def _open_files(
                 turn = libsvm_rows if isinstance(schema.columns[0], SparseColumn) else encode
                 yield lambda piece=piece, where=where, turn=turn: turn(piece.frame, schema, where)  # type: ignore[misc]
 
-    return Source(schema, jobs, declared or (lambda: _fingerprint_files(paths)))
+    def frames() -> Iterator[pl.DataFrame]:
+        for path in paths:
+            for piece in pieces(path, columns, options, batch_rows=batch_rows, strict=strict):
+                yield piece.frame
+
+    return Source(schema, jobs, declared or (lambda: _fingerprint_files(paths)), frames)
 
 
 def _open_matrix(
