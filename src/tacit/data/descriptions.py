@@ -1,4 +1,7 @@
-"""Public descriptions of the published data sets, from their code books: no value here was read off the rows."""
+"""Public descriptions of the published data sets: values from their code books, round bounds, bins by common sense.
+
+Nothing here was read off the rows.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,9 @@ _ADULT_VALUES = {
 
 _DRUGS = (
     "metformin, repaglinide, nateglinide, chlorpropamide, glimepiride, acetohexamide, glipizide, glyburide, "
-    "tolbutamide, pioglitazone, rosiglitazone, acarbose, miglitol, troglitazone, tolazamide, insulin, glyburide-metformin"
+    "tolbutamide, pioglitazone, rosiglitazone, acarbose, miglitol, troglitazone, tolazamide, examide, citoglipton, "
+    "insulin, glyburide-metformin, glipizide-metformin, glimepiride-pioglitazone, metformin-rosiglitazone, "
+    "metformin-pioglitazone"
 )
 
 
@@ -68,12 +73,12 @@ def diabetes_schema(unit: Unit) -> Schema:
         CategoryColumn("discharge_disposition_id", tuple(range(1, 31))),
         CategoryColumn("admission_source_id", tuple(range(1, 27))),
         NumberColumn("time_in_hospital", (1, 2, 3, 4, 5, 7, 9, 14)),
-        NumberColumn("num_lab_procedures", (1, 20, 35, 45, 60, 132)),
+        NumberColumn("num_lab_procedures", (1, 20, 35, 45, 60, 150)),
         NumberColumn("num_procedures", (0, 1, 2, 4, 6)),
-        NumberColumn("num_medications", (1, 8, 12, 16, 22, 81)),
-        NumberColumn("number_outpatient", (0, 1, 2, 4, 42)),
-        NumberColumn("number_emergency", (0, 1, 2, 4, 76)),
-        NumberColumn("number_inpatient", (0, 1, 2, 3, 5, 21)),
+        NumberColumn("num_medications", (1, 8, 12, 16, 22, 100)),
+        NumberColumn("number_outpatient", (0, 1, 2, 4, 50)),
+        NumberColumn("number_emergency", (0, 1, 2, 4, 100)),
+        NumberColumn("number_inpatient", (0, 1, 2, 3, 5, 25)),
         NumberColumn("number_diagnoses", (1, 4, 6, 8, 9, 16)),
         CategoryColumn("max_glu_serum", ("None", "Norm", ">200", ">300")),
         CategoryColumn("A1Cresult", ("None", "Norm", ">7", ">8")),
