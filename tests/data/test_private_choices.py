@@ -13,15 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacit
+from tacit.data import vocabulary
 from tacit.data.bounding import Bounding
 from tacit.data.quantiles import column_histogram, quantile_edges
 from tacit.data.schema import NumberColumn, Schema, TextColumn
 from tacit.data.sources import open_source
-from tacit.data.vocabulary import PartitionSelection, smallest_threshold, word_counts
-from tacit.errors import ParameterError
-from tacit.privacy._seal import open_exact
+from tacit.data.text import token_hashes
+from tacit.data.vocabulary import word_counts
+from tacit.errors import ParameterError, PrivacyError
+from tacit.privacy._seal import open_exact, open_keys
 from tacit.privacy.gate import release
-from tacit.privacy.mechanisms import DiscreteLaplace
+from tacit.privacy.mechanisms import DiscreteLaplace, PartitionSelection, smallest_threshold
 from tacit.privacy.unit import Bound, Sensitivity, Unit
 from tests.data import oracle
 
@@ -128,7 +130,7 @@ def test_the_mechanism_states_its_price() -> None:
     one_word = Sensitivity.of_feature_counts(Bound(rows=1, ones=1))
     assert mechanism.threshold(one_word) == 15
     assert mechanism.describe(one_word) == {"noise_scale": "1", "norm": "L1", "threshold": 15}
-    assert (mechanism.loss().epsilon, mechanism.loss().delta) == (1, Fraction(1, 10**6))
+    assert (mechanism.loss().epsilon, mechanism.loss().delta) == (1, Fraction(9, 10**7))
     for delta in (0, 0.7):
         with pytest.raises(ParameterError, match="delta"):
             PartitionSelection(1.0, delta)
@@ -146,14 +148,63 @@ def test_word_counts(unit: Unit) -> None:
         for text, y, who in frame.rows()
         if y in (0, 1)
     ]
-    wanted: dict[int, int] = {}
+    names = {oracle.string_hash(w): w for text in texts for w in oracle.tokens(text or "")}
+    wanted: dict[str, int] = {}
     for features, _, _ in oracle.bound(plain, bounding):
         for word in features:
-            wanted[word] = wanted.get(word, 0) + 1
-    assert dict(open_exact(counts.exact).tolist()) == wanted
-    assert counts.exact.sensitivity.l1 == 3 * unit.max_rows
-    everything = ["cat", "sat", "don't", "❤", "the"]
-    assert counts.words_of(np.array([oracle.string_hash(w) for w in everything])) == everything
-    assert repr(counts) == "<private word counts>"
+            wanted[names[word]] = wanted.get(names[word], 0) + 1
+    keys, values = open_keys(counts)
+    assert dict(zip(keys, values.tolist(), strict=True)) == wanted
+    assert counts.sensitivity.l1 == 3 * unit.max_rows
+    with pytest.raises(PrivacyError):
+        repr(counts)
     with pytest.raises(ParameterError, match="text column"):
         word_counts(open_source(frame, schema), "who", bounding)
+
+
+@pytest.mark.parametrize("unit", [Unit.row(), Unit.user("who", 2)], ids=["row", "person"])
+def test_words_made_up_to_collide_do_not_bring_others_to_light(unit: Unit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many rows have a word with the hash of one person's word: that person's word must not be shown in its place."""
+    monkeypatch.setattr(vocabulary, "token_hashes", _colliding)
+    texts = ["zebra zoo"] * 60 + ["aardvark"]
+    frame = pl.DataFrame({"t": texts, "y": [0] * 61, "who": [str(i) for i in range(60)] + ["victim"]})
+    schema = Schema((TextColumn("t", bits=4),), classes=(0, 1), label="y", unit=unit)
+    counts = word_counts(open_source(frame, schema), "t", Bounding(2, unit, seed=6))
+    account = tacit.Ledger.open().account("d", budget=tacit.Budget(8.0, 1e-3), unit=unit)
+    released = release(account, counts, PartitionSelection(8.0, 1e-3), random_state=1)
+    assert released.keys == ("zebra",)  # the first of the two in its row; never the victim's
+
+
+def _colliding(text: pl.Series) -> tuple[np.ndarray, np.ndarray]:
+    hashes, starts = token_hashes(text)
+    return np.zeros_like(hashes), starts
+
+
+def test_a_vocabulary_through_the_gate() -> None:
+    """Frequent words leave with noisy counts; rare ones, and how many there are, do not."""
+    texts = [f"common often{i % 2} rare{i}" for i in range(400)]
+    schema = Schema.text(classes=(0, 1), bits=4)
+    source = open_source(texts, schema, y=[0, 1] * 200)
+    counts = word_counts(source, "text", Bounding(3, seed=1))
+    account = tacit.Ledger.open().account("d", budget=tacit.Budget(2.0, 1e-6))
+    released = release(account, counts, PartitionSelection(1.0, 1e-6), random_state=5)
+    assert released.keys == ("common", "often0", "often1")
+    assert np.abs(released.values - [400, 200, 200]).max() < 60  # scale 3: beyond with probability below 1e-8
+    assert released.receipt["noise"]["threshold"] > 40
+    assert account.spent == tacit.Budget(1.0, 1e-6)
+    again = release(account, counts, PartitionSelection(1.0, 1e-6), random_state=5)
+    assert (again.keys, again.values.tolist()) == (released.keys, released.values.tolist())
+    with pytest.raises(PrivacyError, match="PartitionSelection"):
+        release(account, counts, DiscreteLaplace(0.5))
+    with pytest.raises(PrivacyError, match="PartitionSelection"):
+        release(
+            account, column_histogram(pl.DataFrame({"age": [1], "y": [0]}), AGES, "age"), PartitionSelection(0.5, 1e-7)
+        )
+    assert account.spent == tacit.Budget(1.0, 1e-6)
+
+
+def test_nothing_to_release() -> None:
+    schema = Schema.text(classes=(0, 1), bits=4)
+    counts = word_counts(open_source(["", ""], schema, y=[0, 1]), "text", Bounding(3, seed=1))
+    account = tacit.Ledger.open().account("d", budget=tacit.Budget(2.0, 1e-6))
+    assert release(account, counts, PartitionSelection(1.0, 1e-6)).keys == ()

@@ -1,19 +1,16 @@
 """A private vocabulary: which words are frequent, by partition selection. Needs δ > 0.
 
 The words themselves are private, so they cannot be counted in a table of public shape. Each row gives at most r of its
-words, each person at most m rows; every word that occurs gets noise on its count, and a word leaves only if its noisy
-count reaches a threshold so high that words which a single person brought pass with probability at most δ. The proof is
-in ``docs/proofs/bounding.md``, section "Partition selection".
+words, each person at most m rows; the gate adds noise to the count of every word that occurs, and a word leaves only if
+its noisy count reaches a threshold so high that words which a single person brought pass with probability at most δ.
+Proof: ``docs/proofs/bounding.md``, section "Partition selection".
 
-``WordCounts`` is private; the mechanism of the gate that draws from it is described by :class:`PartitionSelection`.
+Words are counted as texts. Hashes decide only which words of a row are kept: two words of one row (or of one person)
+with the same hash count as the first of them, which depends on that row (or person) alone. So not even words made up to
+collide with somebody else's can bring those to light.
 """
 
 from __future__ import annotations
-
-import math
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -21,162 +18,116 @@ import polars as pl
 from tacit.data.bounding import Bounding, FeatureHasher, PersonStore, add_bounded, keep_features
 from tacit.data.columns import TextColumn
 from tacit.data.features import as_text, label_codes, plain_text
-from tacit.data.hashing import Longs
-from tacit.data.rows import Rows, concatenate, offsets_of
+from tacit.data.rows import Rows, offsets_of
 from tacit.data.schema import Schema
 from tacit.data.sources import Source
 from tacit.data.statistics import bounding_version
 from tacit.data.text import token_hashes, token_lists
 from tacit.errors import bad_parameter
-from tacit.privacy.budget import Budget, Number, exact_delta, exact_epsilon
-from tacit.privacy.exact import Exact
-from tacit.privacy.loss import Loss
+from tacit.privacy.exact import ExactKeys
 from tacit.privacy.unit import Bound, Sensitivity
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class PartitionSelection:
-    """Adds discrete Laplace noise of scale L1/ε to the count of each key that occurs; releases those at the threshold.
+def word_counts(source: Source, column: str, bounding: Bounding) -> ExactKeys:
+    """Count the rows that have each word of a text column, at most r words of a row and m rows of a person.
+
+    Release the frequent ones with :class:`tacit.privacy.mechanisms.PartitionSelection`. Memory grows with the number
+    of different words; for persons, with that of different words of each.
 
     Parameters
     ----------
-    epsilon, delta : the whole cost; δ must be above 0 and at most 1 − e^(−ε)
-
-    Examples
-    --------
-    >>> one_word = Sensitivity.of_feature_counts(Bound(rows=1, ones=1))
-    >>> PartitionSelection(1.0, 1e-6).threshold(one_word)
-    15
+    source : Source
+        Texts, labels and persons; rows without a valid label or person are dropped, as everywhere.
+    column : str
+        A text column of the source's schema.
+    bounding : Bounding
+        Its unit must be the schema's.
     """
-
-    name: ClassVar[str] = "partition selection"
-    proof: ClassVar[str] = "docs/proofs/bounding.md#partition-selection"
-    epsilon: Fraction
-    delta: Fraction
-
-    def __init__(self, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "PartitionSelection"))
-        object.__setattr__(self, "delta", exact_delta(delta, "PartitionSelection"))
-        if self.delta == 0 or self.delta > -math.expm1(-float(self.epsilon)) * (1 - 1e-9):
-            remedy = "Words that nobody declared cannot leave without a δ: use hashing or a public list for δ = 0."
-            raise bad_parameter(
-                "PartitionSelection", "delta", "above 0 and at most 1 − e^(−ε)", float(self.delta), remedy
-            )
-
-    @property
-    def budget(self) -> Budget:
-        """The (ε, δ) that was asked for."""
-        return Budget.amount(self.epsilon, self.delta)
-
-    def loss(self) -> Loss:
-        """ε and δ as they stand."""
-        return Loss(self.epsilon, self.delta, None)
-
-    def scale(self, sensitivity: Sensitivity) -> Fraction:
-        """Return L1/ε."""
-        return sensitivity.l1 / self.epsilon
-
-    def threshold(self, sensitivity: Sensitivity) -> int:
-        """The smallest count at which a key may be released."""
-        return smallest_threshold(self.epsilon, self.delta, sensitivity.l1, sensitivity.linf)
-
-    def describe(self, sensitivity: Sensitivity) -> dict[str, Any]:
-        """Say how the noise is scaled and where the threshold is."""
-        return {
-            "noise_scale": str(self.scale(sensitivity)),
-            "norm": "L1",
-            "threshold": self.threshold(sensitivity),
-        }
-
-
-def smallest_threshold(epsilon: Fraction, delta: Fraction, l1: int, linf: int) -> int:
-    """The smallest whole τ > L∞ with L1 · max_{1 ≤ c ≤ L∞} α^(τ−c) / ((1+α) c) ≤ δ, where α = e^(−ε/L1).
-
-    A unit brings new keys with counts c₁, c₂, … of at most L∞ each and at most L1 in sum. One of count c passes with
-    probability α^(τ−c)/(1+α), so the probability that any passes is at most L1 times the largest such value per unit
-    of count. In floating point, rounded up by more than all roundings together could amount to.
-    """
-    rate = float(epsilon) / l1
-    # max over c of exp(rate·c)/c: convex in c, so the largest value is at one of the ends.
-    worst = max(rate, rate * linf - math.log(linf))
-    passing = math.log(l1) + worst - math.log1p(math.exp(-rate)) - math.log(float(delta))
-    return max(linf + 1, math.ceil(passing / rate * (1 + 1e-9) + 1e-9))
-
-
-class WordCounts:
-    """How many rows have each word, sealed. ``exact`` has a line (hash of the word, count) for each word that occurs.
-
-    Only a mechanism that hides which lines there are may open it. ``words_of`` turns released hashes into words.
-    """
-
-    def __init__(self, exact: Exact, source: Source, column: str) -> None:
-        self.exact = exact
-        self._source = source
-        self._column = column
-
-    def __repr__(self) -> str:
-        return "<private word counts>"
-
-    def words_of(self, released: Longs) -> list[str]:
-        """The words with the released hashes, in that order. Reads the data again."""
-        wanted = set(np.asarray(released, dtype=np.int64).tolist())
-        found: dict[int, str] = {}
-        for frame in self._source.frames():
-            text = as_text(frame[self._column], self._column)
-            hashes, _ = token_hashes(text)
-            places = np.flatnonzero(np.isin(hashes.view(np.int64), list(wanted - found.keys())))
-            if len(places):
-                tokens = token_lists(text).explode(empty_as_null=False).gather(places)
-                found |= dict(zip(hashes.view(np.int64)[places].tolist(), tokens, strict=True))
-        return [found[key] for key in np.asarray(released, dtype=np.int64).tolist()]
-
-
-def word_counts(source: Source, column: str, bounding: Bounding) -> WordCounts:
-    """Count the rows that have each word of a text column, at most r words of a row and m rows of a person."""
     schema = source.schema
     if not any(c.name == column and isinstance(c, TextColumn) for c in schema.columns):
         raise bad_parameter("word_counts", "column", "a text column of the schema", column)
     if bounding.unit != schema.unit:
         raise bad_parameter("word_counts", "bounding", f"for the schema's unit ({schema.unit})", str(bounding.unit))
-    hasher = FeatureHasher(bounding.key)
-    store = PersonStore(bounding.unit.max_rows)
-    parts: list[Rows] = []
-    for frame in source.frames():
-        rows = _word_rows(frame, schema, column)
-        if bounding.unit.column is None:
-            parts.append(keep_features(rows, bounding, hasher))
-        else:
-            add_bounded(store, rows, bounding, hasher)
-    kept = store.rows() if bounding.unit.column is not None else concatenate(parts) if parts else None
-    hashes = np.empty(0, dtype=np.int64) if kept is None else kept.indices.astype(np.int64)
-    words, counts = np.unique(hashes, return_counts=True)
-    exact = Exact(
-        np.stack([words, counts], axis=1),
+    table = _by_row(source, column, bounding) if bounding.unit.column is None else _by_person(source, column, bounding)
+    totals = table.group_by("word").agg(pl.col("count").sum()).sort("word")
+    return ExactKeys(
+        totals["word"].to_list(),
+        totals["count"].to_numpy(),
         sensitivity=Sensitivity.of_feature_counts(Bound(rows=bounding.unit.max_rows, ones=bounding.max_ones)),
         unit=schema.unit,
         query=f"rows by word of {column!r}, at most {bounding.max_ones} word(s) of a row",
         version=f"{source.version}/{bounding_version(bounding, schema)}",
     )
-    return WordCounts(exact, source, column)
 
 
-def _word_rows(frame: pl.DataFrame, schema: Schema, column: str) -> Rows:
-    """Rows whose features are the 64-bit hashes of their words; the same rows are dropped as when features are made."""
+def _by_row(source: Source, column: str, bounding: Bounding) -> pl.DataFrame:
+    """Count the words of each batch."""
+    hasher = FeatureHasher(bounding.key)
+    parts = [_NOTHING]
+    for frame in source.frames():
+        rows, words = _words_of(frame, source.schema, column)
+        kept = keep_features(rows, bounding, hasher)
+        entries = pl.DataFrame({"owner": np.repeat(np.arange(len(kept)), np.diff(kept.indptr)), "hash": kept.indices})
+        parts.append(_count(entries.join(words, on=["owner", "hash"])))
+    return pl.concat(parts)
+
+
+def _by_person(source: Source, column: str, bounding: Bounding) -> pl.DataFrame:
+    """Choose the rows of each person, then count their words."""
+    hasher = FeatureHasher(bounding.key)
+    store = PersonStore(bounding.unit.max_rows)
+    seen = []
+    for frame in source.frames():
+        rows, words = _words_of(frame, source.schema, column)
+        add_bounded(store, rows, bounding, hasher)
+        assert rows.persons is not None
+        persons = rows.persons.gather(words["owner"])
+        seen.append(
+            words.select("hash", "word", person=persons).unique(["person", "hash"], keep="first", maintain_order=True)
+        )
+    kept = store.rows()
+    if kept is None or kept.persons is None:
+        return _NOTHING
+    words = pl.concat(seen).unique(["person", "hash"], keep="first", maintain_order=True)
+    owner = np.repeat(np.arange(len(kept)), np.diff(kept.indptr))
+    entries = pl.DataFrame({"person": kept.persons.gather(owner), "hash": kept.indices})
+    return _count(entries.join(words, on=["person", "hash"]))
+
+
+_NOTHING = pl.DataFrame(schema={"word": pl.String, "count": pl.Int64})
+
+
+def _count(entries: pl.DataFrame) -> pl.DataFrame:
+    return entries.group_by("word").agg(pl.len().cast(pl.Int64).alias("count"))
+
+
+def _words_of(frame: pl.DataFrame, schema: Schema, column: str) -> tuple[Rows, pl.DataFrame]:
+    """Rows whose features are hashes of their words, and the word behind each (row, hash).
+
+    The same rows are dropped as when features are made.
+    """
     text = as_text(frame[column], column)
-    codes = (
-        np.zeros(len(text), dtype=np.int64) if schema.label is None else label_codes(frame[schema.label], schema, None)
-    )
-    valid = codes >= 0
+    valid = np.ones(len(text), dtype=np.bool_)
+    codes = np.zeros(len(text), dtype=np.int64)
+    if schema.label is not None:
+        codes = label_codes(frame[schema.label], schema, None)
+        valid = codes >= 0
     persons = None
     if schema.unit.column is not None:
         persons = plain_text(frame[schema.unit.column], schema.missing)
         valid &= persons.is_not_null().to_numpy()
+    chosen = np.flatnonzero(valid)
+    text = text.gather(chosen)
     hashes, starts = token_hashes(text)
-    owner = np.repeat(np.arange(len(text)), np.diff(starts))
-    order = np.lexsort((hashes.view(np.int64), owner))
-    owner, words = owner[order], hashes.view(np.int64)[order]
-    first = np.ones(len(words), dtype=np.bool_)
-    first[1:] = (words[1:] != words[:-1]) | (owner[1:] != owner[:-1])
-    counts = np.bincount(owner[first], minlength=len(text))
-    rows = Rows(offsets_of(counts), words[first], codes, persons)  # type: ignore[arg-type]
-    return rows.take(np.flatnonzero(valid))
+    every = pl.DataFrame(
+        {
+            "owner": np.repeat(np.arange(len(text)), np.diff(starts)),
+            "hash": hashes.view(np.int64),
+            "word": token_lists(text).explode(empty_as_null=False),
+        }
+    )
+    words = every.unique(["owner", "hash"], keep="first", maintain_order=True).sort("owner", "hash")
+    lengths = np.bincount(words["owner"].to_numpy(), minlength=len(text))
+    features = words["hash"].to_numpy()
+    kept_persons = None if persons is None else persons.gather(chosen)
+    return Rows(offsets_of(lengths), features, codes[chosen], kept_persons), words
