@@ -231,17 +231,22 @@ def as_series(name: str, values: Any) -> pl.Series:
         return values.rename(name)
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return pl.Series(name, pl.from_arrow(values))
+    if isinstance(values, list | tuple):
+        return _object_series(name, list(values))  # numpy would pad all texts to the longest
     array = np.asarray(values) if not hasattr(values, "to_numpy") else values.to_numpy()
     if array.ndim != 1:
         raise bad_parameter("open_source", name, "one-dimensional", f"{array.ndim} dimensions")
     if array.dtype.kind in "OUT":
-        return _objectas_series(name, array.tolist())
+        return _object_series(name, array.tolist())
     return pl.Series(name, array)
 
 
-def _objectas_series(name: str, values: list[Any]) -> pl.Series:
+def _object_series(name: str, values: list[Any]) -> pl.Series:
     """Python objects: texts, or numbers with None or NaN among them."""
-    plain = [None if value is None or value != value else value for value in values]
+    try:
+        return valid_text(values).rename(name)  # the usual case, in one go
+    except TypeError:
+        plain = [None if value is None or value != value else value for value in values]
     if all(value is None or isinstance(value, str) for value in plain):
         return valid_text(plain).rename(name)
     if all(value is None or isinstance(value, bool | int | float | np.number) for value in plain):

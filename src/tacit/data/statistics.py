@@ -63,8 +63,10 @@ def count(source: Source, bounding: Bounding, *, passes: int = 1, jobs: int | No
     jobs : int, optional
         Threads; default one for each core. The counts are the same.
     """
-    features, labels = tally(source, bounding, passes=passes, jobs=jobs)
-    return seal(features, labels, source.schema, bounding, source.version)
+    with ThreadPoolExecutor(1) as pool:
+        version = pool.submit(lambda: source.version)  # a fingerprint takes a pass over the data of its own
+        features, labels = tally(source, bounding, passes=passes, jobs=jobs)
+        return seal(features, labels, source.schema, bounding, version.result())
 
 
 def tally(source: Source, bounding: Bounding, *, passes: int = 1, jobs: int | None = None) -> tuple[Longs, Longs]:
