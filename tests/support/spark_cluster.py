@@ -164,3 +164,14 @@ def _children(parent: int) -> list[int]:
                 if int(fields[1]) == parent:
                     found.append(int(entry.name))
     return found
+
+
+def cpu_seconds(parent: int) -> float:
+    """Processor time of all living processes that a process started, and of those they started."""
+    total = 0.0
+    for child in _children(parent):
+        with contextlib.suppress(OSError, IndexError):
+            fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        total += cpu_seconds(child)
+    return total
