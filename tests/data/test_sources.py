@@ -29,7 +29,7 @@ FRAME = pl.DataFrame(
         "y": ["no", "yes", "yes", "no", "maybe", None, "yes"],
         "text": ["Hello, hello world", 'say "hi"\nthere', None, "a,b\tc", "dropped", "dropped", "ünï ❤️ 中文"],
         "colour": ["red", "blue", "?", "", "red", "red", "green"],
-        "age": ["12", "120", "-5", "x", "1", "1", "99.5"],
+        "age": ["18", "120", "-5", "x", "1", "1", "65"],
         "person": ["p1", "p1", "p1", "p2", "p2", "p2", "p3"],
         "ignored": list("abcdefg"),
     }

@@ -146,6 +146,16 @@ def test_coins_of_a_source_are_as_defined() -> None:
         assert coins[place] == oracle.chain(-3, 4, oracle.key(features, -3), FRAME["y"][place])
 
 
+def test_persons_of_a_source_stay_together() -> None:
+    schema = Schema(SCHEMA.columns, SCHEMA.classes, label="y", unit=Unit.user("who", 50))
+    frame = FRAME.with_columns(who=pl.Series([f"p{i % 20}" for i in range(200)]))
+    for parts in (split_source(open_source(frame, schema), 0.5, seed=2), folds(open_source(frame, schema), 3, seed=2)):
+        people = [set().union(*(rows.persons.to_list() for rows in part.rows())) for part in parts]
+        assert sum(map(len, people)) == len(set().union(*people)) == 20
+    coins = source_coins(next(open_source(frame, schema).rows()), FeatureHasher(9))
+    assert coins[3] == oracle.chain(9, 5, oracle.string_hash("p3"))
+
+
 def test_sources_with_accounts() -> None:
     source, paying = open_source(FRAME, SCHEMA), account()
     assert set(split_source(source, account=paying).accounts or ()) == {"train", "test"}

@@ -206,16 +206,13 @@ def _open_matrix(
     labels = _array_labels(y, schema, where, matrix.shape[0])
     people = matrix_persons(persons, schema, matrix.shape[0])
 
-    def jobs() -> Iterator[Job]:
-        rows = matrix_rows(matrix, labels, people)
-        valid = labels >= 0 if people is None else (labels >= 0) & people.is_not_null().to_numpy()
-        rows = rows if valid.all() else rows.take(np.flatnonzero(valid))
-        yield lambda: rows
-
     if where is not None and people is not None:
         remedy = "Fill in who the row belongs to."
         where.refuse(people.is_null(), "no person is named", people.name, remedy)
-    return Source(schema, jobs, declared or (lambda: _fingerprint_matrix(matrix, labels, people)))
+    rows = matrix_rows(matrix, labels, people)
+    valid = labels >= 0 if people is None else (labels >= 0) & people.is_not_null().to_numpy()
+    rows = rows if valid.all() else rows.take(np.flatnonzero(valid))
+    return Source(schema, lambda: iter([lambda: rows]), declared or (lambda: _fingerprint_rows(rows)))
 
 
 def _array_labels(y: Any, schema: Schema, strict: Where | None, n_rows: int) -> Longs:
@@ -311,11 +308,10 @@ def _fingerprint_files(paths: list[Path]) -> str:
     return _digest(blocks())
 
 
-def _fingerprint_matrix(matrix: Any, labels: Longs, persons: pl.Series | None) -> str:
-    csr = sp.csr_array(matrix) if sp.issparse(matrix) else None
-    arrays = [csr.indptr, csr.indices, csr.data] if csr is not None else [np.ascontiguousarray(matrix)]
-    people = [] if persons is None else _buffers(pl.DataFrame([persons]))
-    return _digest([str(matrix.shape).encode(), *arrays, labels, *people])
+def _fingerprint_rows(rows: Rows) -> str:
+    people: Iterable[bytes] = () if rows.persons is None else _buffers(pl.DataFrame([rows.persons]))
+    arrays = (np.ascontiguousarray(array) for array in (rows.indptr, rows.indices, rows.labels))
+    return _digest(itertools.chain(arrays, people))
 
 
 def _fingerprint_frame(frame: pl.DataFrame, labels: Longs | None) -> str:

@@ -197,7 +197,8 @@ def _dense_counts(rows: Rows, classes: int, n_features: int) -> Longs:
     indptr = rows.indptr.astype(np.int32) if len(ones) < 1 << 31 else rows.indptr  # else scipy widens the indices
     matrix = sp.csr_array((ones, rows.indices, indptr), shape=(len(rows), n_features))
     sides = np.take(np.eye(classes, dtype=kind), rows.labels, axis=0)
-    return np.ascontiguousarray((matrix.T @ sides).T).astype(np.int64, copy=False)
+    product: Longs = (matrix.T @ sides).T.astype(np.int64, order="C")
+    return product
 
 
 def _bounded_persons(
