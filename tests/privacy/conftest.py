@@ -1,4 +1,4 @@
-"""Laws are checked without a stopwatch, for a slow machine is no broken law, and failures are not explained at length."""
+"""Laws are checked without a stopwatch: a slow machine is not a broken law. Failures are shrunk, not explained."""
 
 from hypothesis import Phase, settings
 
