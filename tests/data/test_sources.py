@@ -266,7 +266,7 @@ def test_large_matrices_take_the_sparse_product() -> None:
             assert same(counts, oracle.count(oracle.bound(plain, Bounding(2, seed=0)), len(classes), 6))
 
 
-def test_threads_share_large_products() -> None:
+def test_threads_share_large_matrices() -> None:
     random = np.random.default_rng(5)
     n, d = 150_000, 30
     matrix = sp.csr_array((random.random((n, d)) < 0.3).astype(np.float64))

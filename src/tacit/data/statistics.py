@@ -31,7 +31,6 @@ from tacit.privacy.unit import Bound, Sensitivity, Unit
 T = TypeVar("T")
 
 _FLUSH = 1 << 22  # entries collected before they are counted
-_WORTH_THREADS = 1 << 20  # entries from which a product is shared among threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,38 +180,24 @@ def _count_rows(
     if len(rows.indices) < classes * n_features:
         flat = cells(rows, n_features)
         return (np.delete(flat, lost) if len(lost) else flat), labels
-    counts = _dense_counts(rows, classes, n_features, threads)
+    counts = _dense_counts(rows, classes, n_features)
     if len(lost):
         flat = rows.labels[owner] * n_features + rows.indices[lost]
         counts -= np.bincount(flat, minlength=classes * n_features).reshape(classes, n_features)
     return counts, labels
 
 
-def _dense_counts(rows: Rows, classes: int, n_features: int, threads: int) -> Longs:
+def _dense_counts(rows: Rows, classes: int, n_features: int) -> Longs:
     """Count all entries of many rows. For few classes a sparse product touches less memory than making cells first."""
     if classes > 4 or len(rows) >= 1 << 53:
         return np.bincount(cells(rows, n_features), minlength=classes * n_features).reshape(classes, n_features)
     # Sums of fewer than 2^53 ones are exact in double precision, and in 64-bit integers anyway.
     kind = np.float64 if rows.ones is not None and rows.ones.dtype == np.float64 else np.int64
     ones = rows.ones if rows.ones is not None and rows.ones.dtype == kind else np.ones(len(rows.indices), dtype=kind)
-    sides = np.eye(classes, dtype=kind)
-
-    def product(begin: int, end: int) -> Any:
-        low, high = rows.indptr[begin], rows.indptr[end]
-        indptr = rows.indptr[begin : end + 1] - low
-        if high - low < 1 << 31:
-            indptr = indptr.astype(np.int32)  # else scipy widens the indices
-        matrix = sp.csr_array((ones[low:high], rows.indices[low:high], indptr), shape=(end - begin, n_features))
-        return matrix.T @ np.take(sides, rows.labels[begin:end], axis=0)
-
-    parts = threads if len(rows.indices) >= _WORTH_THREADS else 1
-    edges = np.linspace(0, len(rows), parts + 1).astype(np.int64)
-    if parts == 1:
-        total = product(0, len(rows))
-    else:
-        with ThreadPoolExecutor(parts) as pool:
-            total = sum(pool.map(product, edges[:-1], edges[1:]))
-    counts: Longs = total.T.astype(np.int64, order="C")
+    indptr = rows.indptr.astype(np.int32) if len(ones) < 1 << 31 else rows.indptr  # else scipy widens the indices
+    matrix = sp.csr_array((ones, rows.indices, indptr), shape=(len(rows), n_features))
+    sides = np.take(np.eye(classes, dtype=kind), rows.labels, axis=0)
+    counts: Longs = (matrix.T @ sides).T.astype(np.int64, order="C")
     return counts
 
 
