@@ -13,7 +13,6 @@ in fold (coin mod 2^63) mod n_folds.
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
