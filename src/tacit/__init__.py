@@ -26,15 +26,20 @@ if TYPE_CHECKING:
         UnknownAccountError,
     )
     from tacit.ledger import Account, Ledger
+    from tacit.models.naive_bayes import BernoulliNB
+    from tacit.models.text import TextClassifier
     from tacit.privacy.budget import Budget
     from tacit.privacy.release import Receipt, Release
     from tacit.privacy.unit import Neighbours, Unit
+    from tacit.selection.counting import CountSelector
 
 _HOMES = {
     "__version__": "tacit._version",
     "Account": "tacit.ledger",
+    "BernoulliNB": "tacit.models.naive_bayes",
     "Budget": "tacit.privacy.budget",
     "BudgetError": "tacit.errors",
+    "CountSelector": "tacit.selection.counting",
     "DataError": "tacit.data.errors",
     "Ledger": "tacit.ledger",
     "LedgerError": "tacit.errors",
@@ -51,6 +56,7 @@ _HOMES = {
     "SourceError": "tacit.data.errors",
     "TacitError": "tacit.errors",
     "TamperedLedgerError": "tacit.errors",
+    "TextClassifier": "tacit.models.text",
     "Unit": "tacit.privacy.unit",
     "UnknownAccountError": "tacit.errors",
     "datasets": "tacit.data.datasets",
@@ -59,8 +65,10 @@ _HOMES = {
 
 __all__ = [
     "Account",
+    "BernoulliNB",
     "Budget",
     "BudgetError",
+    "CountSelector",
     "DataError",
     "Ledger",
     "LedgerError",
@@ -77,6 +85,7 @@ __all__ = [
     "SourceError",
     "TacitError",
     "TamperedLedgerError",
+    "TextClassifier",
     "Unit",
     "UnknownAccountError",
     "__version__",
