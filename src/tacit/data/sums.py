@@ -170,10 +170,11 @@ def _vectors(rows: Rows, weighing: Weighing, others: int) -> tuple[Longs, Longs]
 class Rules:
     """Linear rules to choose from: public numbers, made from releases.
 
-    A row's ``scores`` are (weights·x)/max(length, least)^p, one for each column of weights, where the length is the number
-    of the row's first ``words`` features and p is 0, ½ or 1 as ``power`` says. Rule (i, j) predicts the second of two classes if
-    ``mixtures[i]``·scores ≥ ``thresholds[j]``; with more classes than two, columns come in blocks, one for each part of a
-    mixture, and the class of the largest mixed score is predicted, ``thresholds[j]``·``offsets`` added.
+    A row's ``scores`` are (weights·x)/max(length, least)^p, one for each column of weights, where the length is the
+    number of its first ``words`` features and p is 0, ½ or 1 as ``power`` says. Rule (i, j) predicts the second of
+    two classes if ``mixtures[i]``·scores ≥ ``thresholds[j]``. With more classes than two, columns come in blocks, one
+    for each part of a mixture, and the class of the largest mixed score, ``thresholds[j]``·``offsets`` added, is
+    predicted.
     """
 
     weights: Floats  # features × columns

@@ -85,7 +85,7 @@ def word_frequencies(language: str, bits: int, length: float, owner: str) -> Flo
         ) from error
     try:
         table = wordfreq.get_frequency_dict(language, wordlist="best")
-    except LookupError:
+    except (LookupError, ValueError):
         languages = sorted(wordfreq.available_languages())
         raise bad_parameter(owner, "word_list", f"one of {languages}", language) from None
     words = [(word, share) for word, share in table.items() if tokens(word) == [word]]

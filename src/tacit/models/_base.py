@@ -33,6 +33,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True  # a rule of the private side: NaN counts as absent, an error would tell
         tags.non_deterministic = getattr(self, "random_state", None) is None
+        tags.classifier_tags.multi_class = len(tuple(self.classes)) > 2
         tags.classifier_tags.poor_score = True  # noise, by design, and a few dozen rows are not enough
         return tags
 

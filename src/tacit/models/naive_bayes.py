@@ -158,7 +158,9 @@ def train(
     raw = ones / sizes[:, None]
     signal = ((raw - raw.mean(axis=0)) ** 2).sum(axis=0)
     spread = ((deviation / sizes) ** 2).sum()
-    trust = np.maximum(0, 1 - SIGNIFICANT**2 * spread / np.maximum(signal, 1e-300)) if spread else np.ones_like(signal)
+    trust = np.ones_like(signal)
+    if spread > 0:
+        trust = np.maximum(0.0, 1 - SIGNIFICANT**2 * spread / np.maximum(signal, spread))
     present = np.log(np.clip(share, 1e-12, 1))
     absent = np.log1p(-np.clip(middle + trust * (share - middle), 0, 1 - 1e-12))
     return present - absent, np.log(sizes / sizes.sum()) + absent.sum(axis=1)

@@ -263,13 +263,14 @@ def _rules(
     by_words = np.hstack([log_odds, blank])
     by_style = np.hstack([np.zeros((len(columns), weighing.words)), columns])
     angle = np.linspace(0, math.pi / 2, MIXTURES)
-    power: list[Literal["none", "root", "full"]] = ["root"] * len(log_odds) + ["none"] * len(columns)
+    by_root: list[Literal["none", "root", "full"]] = ["root"]
+    as_is: list[Literal["none", "root", "full"]] = ["none"]
     return Rules(
         weights=np.ascontiguousarray(np.vstack([by_words, by_style]).T),
         mixtures=np.column_stack([np.cos(angle), np.sin(angle)]),
         thresholds=THRESHOLDS,
         words=weighing.words,
-        power=tuple(power),
+        power=(*by_root * len(log_odds), *as_is * len(columns)),
         least=LEAST_WORDS,
         offsets=None if binary else np.log(labels / labels.sum()) / classes,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,20 @@ from tacit.selection._base import PrivateSelector, check_whole, largest
 from tacit.selection.scores import SCORES, score_features
 
 LABEL_SHARE = 0.05
-FIRST_SHARE = 0.35
-"""Part of the budget for the first of two rounds, which only has to rule features out."""
+
+ROUNDS = {"labels": Fraction(2, 100), "first": Fraction(58, 100), "second": Fraction(40, 100)}
+"""Parts of the budget in two rounds: number of rows, a first look at all features, a second at those in doubt."""
+
+LEAST_ONES = 4
+USUAL_ONES = 12
+"""Ones of a usual row, to read the first look as counts. Only the order of features and the certain ones rest on it."""
+
+DOUBT = 5.0
+"""Noise scales above the threshold from which the first look is believed, and the feature is not counted again: the
+most frequent features then no longer use up the rows of those in doubt."""
+
+PARTLY_COUNTED = 0.7
+"""In the second round rows with many features count in part, so the threshold is lowered."""
 
 
 class CountSelector(PrivateSelector):
@@ -121,4 +134,27 @@ class CountSelector(PrivateSelector):
         return np.flatnonzero(scores >= self.threshold).astype(np.int64)
 
     def _two_rounds(self, visit: Visit) -> NDArray[np.int64]:
-        raise NotImplementedError
+        steps = {name: visit.noise(share, delta_share=0) for name, share in ROUNDS.items()}
+        visit.start(f"two rounds, k {self.k}, threshold {self.threshold}", steps)
+        rows = max(1.0, float(visit.labels("labels").sum()))
+        width = visit.schema.n_features
+        looked, first_noise = visit.totals("first", None, length=LEAST_ONES)
+        first, first_noise = looked * (USUAL_ONES / LEAST_ONES), first_noise * (USUAL_ONES / LEAST_ONES)
+        # The rows hold about 15 features each, so no more than 15·rows/threshold features can reach the threshold.
+        room = 8 * self.k if self.k is not None else math.ceil(15 * rows / max(self.threshold or 1.0, 1.0))
+        order = largest(first, min(width, max(room, 10)))
+        sure = np.zeros(width, dtype=np.bool_)
+        if self.threshold is not None:
+            sure = first > self.threshold + DOUBT / math.sqrt(2) * first_noise
+        doubtful = order[~sure[order]]
+        self.scores_ = np.where(sure, first, 0.0)
+        if len(doubtful):
+            length = 2 if visit.epsilon < 0.3 else 3 if visit.epsilon < 1 else 5
+            second, second_noise = visit.totals("second", doubtful, length=length)
+            trust = 0.5 * (second_noise / first_noise) ** 2
+            self.scores_[doubtful] = (second[doubtful] + trust * first[doubtful]) / (1 + trust)
+        if self.k is not None:
+            return largest(self.scores_, self.k)
+        assert self.threshold is not None
+        above = self.scores_ >= PARTLY_COUNTED * self.threshold
+        return np.flatnonzero(sure | above).astype(np.int64)
