@@ -42,8 +42,9 @@ check: dev
 test: check services
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
+# Ratios beside the peers, in one run; QUICK=--quick for a short one.
 bench: dev
-	$(BIN)/python benchmarks/noise.py
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-output

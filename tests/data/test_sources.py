@@ -29,7 +29,7 @@ FRAME = pl.DataFrame(
         "y": ["no", "yes", "yes", "no", "maybe", None, "yes"],
         "text": ["Hello, hello world", 'say "hi"\nthere', None, "a,b\tc", "dropped", "dropped", "ünï ❤️ 中文"],
         "colour": ["red", "blue", "?", "", "red", "red", "green"],
-        "age": ["12", "120", "-5", "x", "1", "1", "99.5"],
+        "age": ["18", "120", "-5", "x", "1", "1", "65"],
         "person": ["p1", "p1", "p1", "p2", "p2", "p2", "p3"],
         "ignored": list("abcdefg"),
     }
@@ -143,7 +143,7 @@ def test_a_folder_a_glob_and_a_list_of_paths_are_all_their_files(tmp_path: Path)
         assert same(counted(paths, schema), expected(schema, PLAIN))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.permutations(range(len(FRAME))), st.integers(1, 9), st.integers(1, 3), st.integers(1, 3))
 def test_order_batches_threads_and_passes_do_not_matter(order: list[int], batch: int, jobs: int, passes: int) -> None:
     for schema in (SCHEMA, PEOPLE):
@@ -211,6 +211,7 @@ binary = st.integers(1, 12).flatmap(
 )
 
 
+@settings(max_examples=50)
 @given(binary, st.integers(1, 5), st.randoms(use_true_random=False))
 def test_matrices(rows: list[list[int]], r: int, random) -> None:
     matrix = np.array(rows)

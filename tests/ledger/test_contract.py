@@ -114,6 +114,19 @@ class TestCharges:
         assert account.charge(request(0.25), fresh=True).entry > first.entry
         assert account.spent == Budget(0.5)
 
+    def test_what_is_released_elsewhere_is_charged_each_time(self, ledger: Ledger) -> None:
+        account = ledger.account("survey", budget=Budget(1.0))
+        for _ in range(2):
+            account.spend(Budget(0.5), mechanism="a colleague's histogram", query="ages")
+        assert account.remaining.exact_epsilon == 0
+        assert [(c.mechanism, c.steps, c.released) for c in account.entries()] == [
+            ("a colleague's histogram", 0, 0)
+        ] * 2
+        with pytest.raises(BudgetError):
+            account.spend(Budget(0.5), mechanism="a colleague's histogram", query="ages")
+        with pytest.raises(ParameterError, match=r"Got 0\.1.*Budget\(0\.1\)"):
+            account.spend(0.1, mechanism="m", query="q")  # type: ignore[arg-type]
+
     def test_entries_are_in_order_and_carry_the_request(self, ledger: Ledger) -> None:
         account = ledger.account("survey", budget=Budget(1.0))
         for epsilon in (0.25, 0.5):

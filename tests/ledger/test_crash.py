@@ -45,7 +45,7 @@ def check_told(url: str, told: list[dict[str, Any]]) -> int:
             charge = charges[release["entry"]]
             found = account.stored(charge, 0, "")
             assert found is not None
-            assert gate._unpack(found[0]).tolist() == release["values"]
+            assert gate._unpack(found[0])[0].tolist() == release["values"]
         assert account.spent.exact_epsilon == STEP * len(charges) <= account.budget.exact_epsilon
         return len(charges) - len(told)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
+import sys
 import textwrap
 from pathlib import Path
 
@@ -56,7 +59,8 @@ def _run(arguments: argparse.Namespace) -> int:
         except BudgetError as error:
             _say(f"Asking for more than is left is refused: {error}")
         _say(f"The ledger is kept in {url}. Look at it with:")
-        print(f"  tacit ledger show survey --ledger {url}\n  tacit ledger verify --ledger {url}")
+        program = _program()
+        print(f"  {program} ledger show survey --ledger {url}\n  {program} ledger verify --ledger {url}")
     return 0
 
 
@@ -76,6 +80,11 @@ def _show_answers(release: Release, names: tuple[str, ...], most: int = 8) -> No
 
 def _state(account: Account) -> str:
     return f"spent {account.spent}, remaining {account.remaining}"
+
+
+def _program() -> str:
+    """How this program is called from here: it may be in a virtual environment that is not active."""
+    return "tacit" if shutil.which("tacit") or not sys.argv[0] else os.path.relpath(sys.argv[0])
 
 
 def _say(text: str) -> None:

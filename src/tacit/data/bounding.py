@@ -280,9 +280,8 @@ def first_of_each(persons: pl.Series | None, order: Longs, max_rows: int) -> Lon
         raise bad_parameter("bounding", "unit", "a row when no column names the person", "a person")
     frame = pl.DataFrame({"person": persons, "order": order}).with_row_index("place")
     # Ties are broken by place, so that the choice depends on this person's rows and their own sequence alone.
-    place = pl.struct("order", "place").rank("ordinal").over("person")
-    kept = frame.filter(place <= max_rows)["place"]
-    return np.sort(kept.to_numpy().astype(np.int64))
+    first = frame.sort("order", "place").group_by("person").head(max_rows)["place"]
+    return np.sort(first.to_numpy().astype(np.int64))
 
 
 def bound_rows(rows: Rows, bounding: Bounding) -> Rows:

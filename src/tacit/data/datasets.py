@@ -20,8 +20,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tacit.data import published
+from tacit.data.columns import Value
+from tacit.data.descriptions import SURVEY_CODES, adult_schema, diabetes_schema, survey_schema
 from tacit.data.generator import generate_text
 from tacit.data.published import DatasetError
+from tacit.data.schema import Schema
 from tacit.errors import bad_parameter
 from tacit.privacy.unit import Unit
 
@@ -42,17 +45,6 @@ __all__ = [
 PAPER_TWEETS = 7_304
 PAPER_ARTICLES = 6_906
 
-SURVEY_CODES: dict[str, tuple[str, ...]] = {
-    "rate_marriage": ("1", "2", "3", "4", "5"),
-    "age": ("17.5", "22", "27", "32", "37", "42"),
-    "yrs_married": ("0.5", "2.5", "6", "9", "13", "16.5", "23"),
-    "children": ("0", "1", "2", "3", "4", "5.5"),
-    "religious": ("1", "2", "3", "4"),
-    "educ": ("9", "12", "14", "16", "17", "20"),
-    "occupation": ("1", "2", "3", "4", "5", "6"),
-    "occupation_husb": ("1", "2", "3", "4", "5", "6"),
-}
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
@@ -65,29 +57,39 @@ class Dataset:
         The rows; ``texts``, ``frame`` and ``matrix`` return the same with its type checked.
     labels : array of integers
         One of ``classes`` for each row.
-    classes : tuple of int
-        The public labels, to be passed on as ``classes=``.
     class_names : tuple of str
-        What they mean, in the same order.
-    unit : Unit
-        Whose presence is worth hiding: a row, or the person behind several.
+        What the classes mean, in the same order.
     description : str
         Publisher, licence and whatever was done to the file.
-    feature_names : tuple of str
-        Names of the columns of a matrix; empty for other kinds.
+    schema : Schema
+        A public description of the rows, with hashed words, bins and categories from the publisher's code book. Labels
+        are not one of its columns: pass them as ``y``.
     """
 
     name: str
     data: pl.Series | pl.DataFrame | sp.csr_array
     labels: NDArray[np.int64]
-    classes: tuple[int, ...]
     class_names: tuple[str, ...]
-    unit: Unit
     description: str
-    feature_names: tuple[str, ...] = ()
+    schema: Schema
 
     def __post_init__(self) -> None:
         self.labels.flags.writeable = False
+
+    @property
+    def classes(self) -> tuple[Value, ...]:
+        """The public labels, to be passed on as ``classes=``."""
+        return self.schema.classes
+
+    @property
+    def unit(self) -> Unit:
+        """Whose presence is worth hiding: a row, or the person behind several."""
+        return self.schema.unit
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the binary features that the schema makes of a row."""
+        return tuple(self.schema.feature_names())
 
     @property
     def texts(self) -> pl.Series:
@@ -142,7 +144,7 @@ def load_sms(*, folder: str | Path | None = None) -> Dataset:
         f"{published.SMS.publisher}. CC BY 4.0."
     )
     labels = _codes(rows["label"] == "spam")
-    return Dataset("SMS", rows["text"], labels, (0, 1), ("ham", "spam"), Unit.row(), description)
+    return Dataset("SMS", rows["text"], labels, ("ham", "spam"), description, Schema.text((0, 1)))
 
 
 def load_twitter(n: int | Literal["paper"] | None = None, *, folder: str | Path | None = None) -> Dataset:
@@ -167,7 +169,7 @@ def load_twitter(n: int | Literal["paper"] | None = None, *, folder: str | Path 
         "A. Go, R. Bhayani, L. Huang, Stanford University, 2009. For research use; do not try to identify authors."
     )
     labels = table["label"].to_numpy().copy()
-    return Dataset("TWITTER", table["text"], labels, (0, 1), ("negative", "positive"), Unit.row(), description)
+    return Dataset("TWITTER", table["text"], labels, ("negative", "positive"), description, Schema.text((0, 1)))
 
 
 def load_reuters(
@@ -206,7 +208,7 @@ def load_reuters(
         f"Reuters-21578, Distribution 1.0 ({subset}): {published.REUTERS.publisher}. "
         "© Reuters Ltd., for research purposes only."
     )
-    return Dataset("REUTERS", texts, labels, (0, 1), ("other", "earn"), Unit.row(), description)
+    return Dataset("REUTERS", texts, labels, ("other", "earn"), description, Schema.text((0, 1)))
 
 
 def load_adult(
@@ -233,7 +235,7 @@ def load_adult(
             raise bad_parameter("load_adult", name, f"one of {choices}", value)
     description = f"Adult (Census Income): B. Becker, R. Kohavi, 1996. {published.ADULT[part].publisher}. CC BY 4.0."
     data: pl.DataFrame | sp.csr_array
-    names: tuple[str, ...] = ()
+    schema = adult_schema()
     if form == "binary":
         from sklearn.datasets import load_svmlight_file
 
@@ -242,13 +244,14 @@ def load_adult(
         )
         data = sp.csr_array(matrix.astype(np.int8))
         labels = _codes(target > 0)
-        names = tuple(f"a9a_{number}" for number in range(1, published.A9A_FEATURES + 1))
+        names = [f"a9a_{number}" for number in range(1, published.A9A_FEATURES + 1)]
+        schema = Schema.matrix(published.A9A_FEATURES, (0, 1), names=names)
         description += f" As 123 binary features by J. Platt, 1998, from {published.LIBSVM}."
     else:
         table = _adult_table(published.read(published.ADULT[part], folder))
         labels = _codes(table["income"].str.starts_with(">50K"))
         data = table.drop("income")
-    return Dataset("ADULT", data, labels, (0, 1), ("<=50K", ">50K"), Unit.row(), description, names)
+    return Dataset("ADULT", data, labels, ("<=50K", ">50K"), description, schema)
 
 
 def load_diabetes(
@@ -284,8 +287,8 @@ def load_diabetes(
         "Diabetes 130-US Hospitals 1999-2008: B. Strack et al., BioMed Research International 2014, 781670. "
         f"{published.DIABETES.publisher}. CC BY 4.0. De-identified by the providers."
     )
-    unit = Unit.user("patient_nbr", max_rows)
-    return Dataset("DIABETES", table.drop("readmitted"), labels, (0, 1), names, unit, description)
+    schema = diabetes_schema(Unit.user("patient_nbr", max_rows))
+    return Dataset("DIABETES", table.drop("readmitted"), labels, names, description, schema)
 
 
 def load_survey(form: Literal["answers", "binary"] = "answers") -> Dataset:
@@ -316,13 +319,13 @@ def load_survey(form: Literal["answers", "binary"] = "answers") -> Dataset:
         "magazine, as carried by statsmodels with the author's permission."
     )
     data: pl.DataFrame | sp.csr_array = answers
-    names: tuple[str, ...] = ()
+    schema = survey_schema()
     if form == "binary":
         pairs = [(column, code) for column, codes in SURVEY_CODES.items() for code in codes]
-        names = tuple(f"{column}={code}" for column, code in pairs)
+        schema = Schema.matrix(len(pairs), (0, 1), names=[f"{column}={code}" for column, code in pairs])
         hits = np.column_stack([answers[column] == code for column, code in pairs])
         data = sp.csr_array(hits.astype(np.int8))
-    return Dataset("SURVEY", data, labels, (0, 1), ("no affair", "affair"), Unit.row(), description, names)
+    return Dataset("SURVEY", data, labels, ("no affair", "affair"), description, schema)
 
 
 def _codes(positive: object) -> NDArray[np.int64]:

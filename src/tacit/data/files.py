@@ -137,7 +137,7 @@ def _reason(error: Exception) -> str:
     text = str(error).lower()
     if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
         return f"{error.strerror}. Check the path and the permissions."
-    if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile) or "gzip" in text or "zlib" in text:
+    if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile) or "zlib" in text or "compress" in text:
         return "it is not complete gzip. Copy or write it anew."
     if "parquet" in text or "footer" in text or "magic" in text or "thrift" in text:
         return "it is not complete Parquet. Copy or write it anew."

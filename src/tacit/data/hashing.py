@@ -40,7 +40,7 @@ def chain(*parts: int | Longs) -> Longs:
     Examples
     --------
     >>> chain(7, np.array([1, 2]))
-    array([ 5796193494024190158, -8104541033592637302])
+    array([3110148328363424865, 4598994807287660699])
     """
     state = np.array([SEED], dtype=np.uint64)
     for part in parts:
@@ -91,7 +91,7 @@ def hash_strings(strings: pl.Series | Sequence[str]) -> Longs:
     Examples
     --------
     >>> hash_strings(["", "tacit"])
-    array([-7444071767201028348, -5210211393286204084])
+    array([-7444071767201028348,  8579740143910953033])
     """
     series = strings if isinstance(strings, pl.Series) else pl.Series(strings, dtype=pl.String)
     buffer, offsets = string_buffer(series)

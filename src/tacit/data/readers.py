@@ -103,9 +103,9 @@ def column_names(path: Path, options: FileOptions) -> list[str]:
 def delimited(path: Path, columns: list[str], options: FileOptions, batch_rows: int, strict: bool) -> Iterator[Piece]:
     """Read CSV or TSV."""
     bad: list[int | None] = []
-    with _unzipped(path) as file:
+    with pa.input_stream(str(path), compression="gzip" if _gzipped(path) else None) as file:
         reader = pyarrow.csv.open_csv(
-            pa.PythonFile(file, mode="r"),
+            file,
             read_options=pyarrow.csv.ReadOptions(
                 column_names=options.header, block_size=_BLOCK, use_threads=not strict, encoding="utf8"
             ),

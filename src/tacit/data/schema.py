@@ -128,6 +128,12 @@ class Schema:
         return sum(column.width for column in self.columns)
 
     @property
+    def most_ones(self) -> int:
+        """The most features that a row can have: one of each column of values or numbers, all of a text's."""
+        single = (CategoryColumn, NumberColumn)
+        return sum(1 if isinstance(column, single) else column.width for column in self.columns)
+
+    @property
     def offsets(self) -> dict[str, int]:
         """The number of each column's first feature."""
         ends = np.cumsum([0, *(column.width for column in self.columns)])

@@ -40,15 +40,28 @@ class Source:
     several cores; ``rows`` runs them one after the other.
     """
 
-    def __init__(self, schema: Schema, jobs: Callable[[], Iterator[Job]], version: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        jobs: Callable[[], Iterator[Job]],
+        version: Callable[[], str],
+        frames: Callable[[], Iterator[pl.DataFrame]] | None = None,
+    ) -> None:
         self.schema = schema
         self._jobs = jobs
+        self._frames = frames
         self._version = version
         self._known_version: str | None = None
 
     def jobs(self) -> Iterator[Job]:
         """Yield one function for each batch."""
         return self._jobs()
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """Yield the batches as they were read, where they were tables."""
+        if self._frames is None:
+            raise SchemaError("This needs a table or a list of texts; matrices and parts of a split have none.")
+        return self._frames()
 
     def rows(self) -> Iterator[Rows]:
         """Yield the batches."""
@@ -124,7 +137,10 @@ def open_source(
         for begin in range(0, len(frame), batch_rows):
             yield lambda begin=begin: _encode_slice(frame, begin, batch_rows, schema, labels, strict)  # type: ignore[misc]
 
-    return Source(schema, jobs, declared or (lambda: _fingerprint_frame(frame, labels)))
+    def frames() -> Iterator[pl.DataFrame]:
+        return frame.iter_slices(batch_rows)
+
+    return Source(schema, jobs, declared or (lambda: _fingerprint_frame(frame, labels)), frames)
 
 
 def _encode_slice(
@@ -171,7 +187,12 @@ def _open_files(
                 turn = libsvm_rows if isinstance(schema.columns[0], SparseColumn) else encode
                 yield lambda piece=piece, where=where, turn=turn: turn(piece.frame, schema, where)  # type: ignore[misc]
 
-    return Source(schema, jobs, declared or (lambda: _fingerprint_files(paths)))
+    def frames() -> Iterator[pl.DataFrame]:
+        for path in paths:
+            for piece in pieces(path, columns, options, batch_rows=batch_rows, strict=strict):
+                yield piece.frame
+
+    return Source(schema, jobs, declared or (lambda: _fingerprint_files(paths)), frames)
 
 
 def _open_matrix(
@@ -185,16 +206,13 @@ def _open_matrix(
     labels = _array_labels(y, schema, where, matrix.shape[0])
     people = matrix_persons(persons, schema, matrix.shape[0])
 
-    def jobs() -> Iterator[Job]:
-        rows = matrix_rows(matrix, labels, people)
-        valid = labels >= 0 if people is None else (labels >= 0) & people.is_not_null().to_numpy()
-        rows = rows if valid.all() else rows.take(np.flatnonzero(valid))
-        yield lambda: rows
-
     if where is not None and people is not None:
         remedy = "Fill in who the row belongs to."
         where.refuse(people.is_null(), "no person is named", people.name, remedy)
-    return Source(schema, jobs, declared or (lambda: _fingerprint_matrix(matrix, labels, people)))
+    rows = matrix_rows(matrix, labels, people)
+    valid = labels >= 0 if people is None else (labels >= 0) & people.is_not_null().to_numpy()
+    rows = rows if valid.all() else rows.take(np.flatnonzero(valid))
+    return Source(schema, lambda: iter([lambda: rows]), declared or (lambda: _fingerprint_rows(rows)))
 
 
 def _array_labels(y: Any, schema: Schema, strict: Where | None, n_rows: int) -> Longs:
@@ -210,17 +228,22 @@ def as_series(name: str, values: Any) -> pl.Series:
         return values.rename(name)
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return pl.Series(name, pl.from_arrow(values))
+    if isinstance(values, list | tuple):
+        return _object_series(name, list(values))  # numpy would pad all texts to the longest
     array = np.asarray(values) if not hasattr(values, "to_numpy") else values.to_numpy()
     if array.ndim != 1:
         raise bad_parameter("open_source", name, "one-dimensional", f"{array.ndim} dimensions")
     if array.dtype.kind in "OUT":
-        return _objectas_series(name, array.tolist())
+        return _object_series(name, array.tolist())
     return pl.Series(name, array)
 
 
-def _objectas_series(name: str, values: list[Any]) -> pl.Series:
+def _object_series(name: str, values: list[Any]) -> pl.Series:
     """Python objects: texts, or numbers with None or NaN among them."""
-    plain = [None if value is None or value != value else value for value in values]
+    try:
+        return valid_text(values).rename(name)  # the usual case, in one go
+    except TypeError:
+        plain = [None if value is None or value != value else value for value in values]
     if all(value is None or isinstance(value, str) for value in plain):
         return valid_text(plain).rename(name)
     if all(value is None or isinstance(value, bool | int | float | np.number) for value in plain):
@@ -285,11 +308,10 @@ def _fingerprint_files(paths: list[Path]) -> str:
     return _digest(blocks())
 
 
-def _fingerprint_matrix(matrix: Any, labels: Longs, persons: pl.Series | None) -> str:
-    csr = sp.csr_array(matrix) if sp.issparse(matrix) else None
-    arrays = [csr.indptr, csr.indices, csr.data] if csr is not None else [np.ascontiguousarray(matrix)]
-    people = [] if persons is None else _buffers(pl.DataFrame([persons]))
-    return _digest([str(matrix.shape).encode(), *arrays, labels, *people])
+def _fingerprint_rows(rows: Rows) -> str:
+    people: Iterable[bytes] = () if rows.persons is None else _buffers(pl.DataFrame([rows.persons]))
+    arrays = (np.ascontiguousarray(array) for array in (rows.indptr, rows.indices, rows.labels))
+    return _digest(itertools.chain(arrays, people))
 
 
 def _fingerprint_frame(frame: pl.DataFrame, labels: Longs | None) -> str:

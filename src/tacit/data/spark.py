@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +21,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.bounding import Bounding
+from tacit.data.bounding import Bounding, check_seed
 from tacit.data.errors import SourceError
 from tacit.data.files import format_of
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
+from tacit.data.split import Split, account_seed, coin_limit, split_name
 from tacit.data.statistics import Counts, seal
 from tacit.errors import MissingExtraError, bad_parameter
 from tacit.privacy.exact import Exact
@@ -35,7 +37,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["count", "open_frame", "score", "score_histogram"]
+    from tacit.ledger import Account
+
+
+__all__ = ["count", "open_frame", "score", "score_histogram", "split"]
 
 MAX_LITERAL = 1 << 22
 """Weights and preferences travel inside the query plan: at most this many of them."""
@@ -166,6 +171,49 @@ def score_histogram(
         query=f"scores by label and bin ({cells.shape[0]} × {cells.shape[1]}){people}",
         version=f"{shown}/{bounding.key}/{hashlib.sha256(grid.tobytes()).hexdigest()}",
     )
+
+
+def split(
+    data: DataFrame | str | Path,
+    schema: Schema,
+    test_size: float = 0.2,
+    *,
+    account: Account | None = None,
+    version: str | None = None,
+    seed: int | None = None,
+    options: FileOptions | None = None,
+    session: SparkSession | None = None,
+) -> Split:
+    """Split data into train and test by the coins of :func:`tacit.data.split.split_source`: two Spark data frames.
+
+    Parameters
+    ----------
+    data, schema, options, session
+        As for :func:`count`.
+    test_size : float, default 0.2
+        The chance of a row (a person) to be in the test part.
+    account : Account, optional
+        Registers the split; ``.accounts["train"]`` and ``.accounts["test"]`` then pay for the parts.
+    version : str, optional
+        A name for this version of the data; needed with an account, which must tell splits of different data apart.
+    seed : int, optional
+        Default one of the account's own, or else a fresh one.
+    """
+    sql = _sql()
+    limit = coin_limit(test_size)
+    if account is not None and (version is None or account.unit != schema.unit):
+        expected = "given with an account" if version is None else f"for the account's unit ({account.unit})"
+        raise bad_parameter("split", "version" if version is None else "schema", expected, version or str(schema.unit))
+    purpose = f"spark|{Fraction(test_size)}|{schema.unit}|{schema.fingerprint}"
+    key = account_seed(account, purpose) if account is not None and seed is None else check_seed(seed, "split")
+    frame = _frame(data, options, session)
+    coin: Column = sql.coin(frame, schema, key)
+    border = sql.long(limit)
+    parts = Split([frame.where(coin >= border), frame.where(coin < border)])
+    if account is not None:
+        name = split_name(account, purpose, key, str(version))
+        parts.accounts = account.split(name, ["train", "test"])
+    return parts
 
 
 def open_frame(path: str | Path, options: FileOptions | None = None, session: SparkSession | None = None) -> DataFrame:

@@ -213,18 +213,23 @@ def feature_set(frame: DataFrame, schema: Schema) -> Column:
 
 def encode(frame: DataFrame, schema: Schema) -> DataFrame:
     """Rows as label, set of features and, for persons, who; without those that have no valid label or no person."""
-    if schema.label is None:
-        raise SchemaError("On Spark the schema must name the label's column: see [label].")
-    kinds = _kinds(frame, schema.names_needed)
-    code, _ = match(schema.label, kinds[schema.label], schema.classes, schema.missing)
-    columns = [code.alias(LABEL), feature_set(frame, schema).alias(FEATURES)]
+    columns = [_label(frame, schema).alias(LABEL), feature_set(frame, schema).alias(FEATURES)]
     valid = F.col(LABEL) >= 0
     if schema.unit.column is not None:
+        kinds = _kinds(frame, [schema.unit.column])
         text = plain_text(schema.unit.column, kinds[schema.unit.column])
         missing = F.array_contains(text_array(schema.missing), text) if schema.missing else F.lit(False)
         columns.append(F.when(~missing, text).alias(PERSON))
         valid = valid & F.col(PERSON).isNotNull()
     return frame.select(*columns).where(valid)
+
+
+def _label(frame: DataFrame, schema: Schema) -> Column:
+    """The position of the label in the classes, −1 for any other."""
+    if schema.label is None:
+        raise SchemaError("On Spark the schema must name the label's column: see [label].")
+    kinds = _kinds(frame, [schema.label])
+    return match(schema.label, kinds[schema.label], schema.classes, schema.missing)[0]
 
 
 def _kinds(frame: DataFrame, names: Sequence[str]) -> dict[str, T.DataType]:
@@ -238,13 +243,13 @@ def _kinds(frame: DataFrame, names: Sequence[str]) -> dict[str, T.DataType]:
     return kinds
 
 
-def row_key(seed: int) -> Column:
+def row_key(features: Column, seed: int) -> Column:
     """The XOR over the row's features j of X(seed, 1, j)."""
 
     def mix(key: Column, feature: Column) -> Column:
         return key.bitwiseXOR(F.xxhash64(long(seed), long(KEY), feature))
 
-    return F.aggregate(F.col(FEATURES), long(0), mix)
+    return F.aggregate(features, long(0), mix)
 
 
 def _first_features(bounding: Bounding) -> Column:
@@ -260,7 +265,7 @@ def _first_features(bounding: Bounding) -> Column:
         placed = F.sort_array(F.transform(F.col(FEATURES), lambda feature: place(key, feature)))
         return F.transform(F.slice(placed, 1, bounding.max_ones), lambda entry: entry["feature"])
 
-    return _let(row_key(bounding.key), cut)
+    return _let(row_key(F.col(FEATURES), bounding.key), cut)
 
 
 def bound(rows: DataFrame, bounding: Bounding) -> DataFrame:
@@ -268,7 +273,7 @@ def bound(rows: DataFrame, bounding: Bounding) -> DataFrame:
     kept = F.when(F.size(FEATURES) <= bounding.max_ones, F.col(FEATURES)).otherwise(_first_features(bounding))
     if bounding.unit.column is None:
         return rows.select(LABEL, kept.alias(FEATURES))
-    order = _row_order(bounding, row_key(bounding.key))
+    order = _row_order(bounding, row_key(F.col(FEATURES), bounding.key))
     return _first_rows(rows.select(PERSON, LABEL, kept.alias(FEATURES), order.alias("order")), bounding)
 
 
@@ -316,8 +321,11 @@ def score_counts(
     return scored.select(F.col(LABEL).cast("int").alias(LABEL), place.alias("bin")).groupBy(LABEL, "bin").count()
 
 
-def coin(seed: int, *, by_person: bool) -> Column:
-    """The coin of :mod:`tacit.data.split` for each row or person."""
-    if by_person:
-        return F.xxhash64(long(seed), long(PERSON_COIN), F.xxhash64(PERSON))
-    return F.xxhash64(long(seed), long(ROW_COIN), row_key(seed), F.col(LABEL))
+def coin(frame: DataFrame, schema: Schema, seed: int) -> Column:
+    """The coin of :mod:`tacit.data.split` for each row, or for its person."""
+    if schema.unit.column is not None:
+        kinds = _kinds(frame, [schema.unit.column])
+        person = plain_text(schema.unit.column, kinds[schema.unit.column])
+        return F.xxhash64(long(seed), long(PERSON_COIN), F.xxhash64(person))
+    key = row_key(feature_set(frame, schema), seed)
+    return F.xxhash64(long(seed), long(ROW_COIN), key, _label(frame, schema))

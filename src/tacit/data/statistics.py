@@ -63,6 +63,14 @@ def count(source: Source, bounding: Bounding, *, passes: int = 1, jobs: int | No
     jobs : int, optional
         Threads; default one for each core. The counts are the same.
     """
+    with ThreadPoolExecutor(1) as pool:
+        version = pool.submit(lambda: source.version)  # a fingerprint takes a pass over the data of its own
+        features, labels = tally(source, bounding, passes=passes, jobs=jobs)
+        return seal(features, labels, source.schema, bounding, version.result())
+
+
+def tally(source: Source, bounding: Bounding, *, passes: int = 1, jobs: int | None = None) -> tuple[Longs, Longs]:
+    """The bare counts of :func:`count`. For this room alone: whoever calls it must seal what it makes of them."""
     schema = source.schema
     if bounding.unit != schema.unit:
         raise bad_parameter("count", "bounding", f"for the schema's unit ({schema.unit})", str(bounding.unit))
@@ -80,7 +88,7 @@ def count(source: Source, bounding: Bounding, *, passes: int = 1, jobs: int | No
     else:
         for share in range(_whole("passes", passes)):
             table.add_rows(_bounded_persons(source, bounding, hasher, share, passes, threads))
-    return seal(table.features(), table.labels, schema, bounding, source.version)
+    return table.features(), table.labels
 
 
 def seal(features: Longs, labels: Longs, schema: Schema, bounding: Bounding, version: str) -> Counts:
@@ -93,7 +101,7 @@ def seal(features: Longs, labels: Longs, schema: Schema, bounding: Bounding, ver
     return Counts(
         Exact(
             features.reshape(c, d),
-            sensitivity=Sensitivity.of_feature_counts(Bound(rows=bound.rows, ones=min(bound.ones, d))),
+            sensitivity=Sensitivity.of_feature_counts(Bound(rows=bound.rows, ones=min(bound.ones, schema.most_ones))),
             unit=unit,
             query=query + people,
             version=full,
@@ -189,7 +197,8 @@ def _dense_counts(rows: Rows, classes: int, n_features: int) -> Longs:
     indptr = rows.indptr.astype(np.int32) if len(ones) < 1 << 31 else rows.indptr  # else scipy widens the indices
     matrix = sp.csr_array((ones, rows.indices, indptr), shape=(len(rows), n_features))
     sides = np.take(np.eye(classes, dtype=kind), rows.labels, axis=0)
-    return np.ascontiguousarray((matrix.T @ sides).T).astype(np.int64, copy=False)
+    product: Longs = (matrix.T @ sides).T.astype(np.int64, order="C")
+    return product
 
 
 def _bounded_persons(

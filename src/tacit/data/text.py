@@ -177,15 +177,18 @@ _NON_ASCII_FOLD = {source: target for source, target in _FOLD.items() if source 
 _APOSTROPHE = 0x27
 
 
-def _byte_tables() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    lower = np.arange(256, dtype=np.uint8)
-    lower[0x41:0x5B] += 32
-    word = np.zeros(256, dtype=np.bool_)
-    word[0x30:0x3A] = word[0x41:0x5B] = word[0x61:0x7B] = word[0x80:] = True
-    return lower, word
+def _lower(buffer: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """ASCII capitals made small. Arithmetic on bytes, which wraps, beats a table of 256 entries by far."""
+    capital = (buffer - np.uint8(0x41)) < 26
+    return buffer | (capital.view(np.uint8) << np.uint8(5))
 
 
-_LOWER, _IS_WORD = _byte_tables()
+def _is_word(lower: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which bytes of prepared text are small letters, digits, or part of a longer code point."""
+    letter = (lower - np.uint8(0x61)) < 26
+    letter |= (lower - np.uint8(0x30)) < 10
+    letter |= lower >= 0x80
+    return letter
 
 
 def tokens(text: str) -> list[str]:
@@ -212,28 +215,34 @@ def check_bits(bits: int) -> int:
 
 
 def valid_text(strings: Iterable[object]) -> pl.Series:
-    """Python strings as a Polars column; lone surrogates, which UTF-8 does not have, become U+FFFD."""
+    """Python strings and None as a Polars column; lone surrogates, which UTF-8 does not have, become U+FFFD.
+
+    Raises TypeError where there is anything else.
+    """
     values = list(strings)
     try:
         return pl.Series(values, dtype=pl.String)
-    except (UnicodeEncodeError, TypeError):
+    except UnicodeEncodeError:
         return pl.Series([_repair(value) for value in values], dtype=pl.String)
 
 
 def _repair(value: object) -> str | None:
-    if isinstance(value, str):
-        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return None
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise TypeError
+    return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 def token_hashes(text: pl.Series) -> tuple[NDArray[np.uint64], Longs]:
     """The XXH64 of every token of a text column, row by row, and where each row begins; repeated tokens repeat.
 
-    Works on bytes: ASCII is classified by a table of 256 entries; rows with other bytes are first folded and cut by
+    Works on bytes: ASCII is classified byte by byte; rows with other bytes are first folded and cut by
     Polars, so that afterwards every byte from 0x80 belongs to a word.
     """
     buffer, offsets = string_buffer(_prepare(text))
-    word = _IS_WORD[buffer]
+    buffer = _lower(buffer)
+    word = _is_word(buffer)
     quotes = np.flatnonzero(buffer == _APOSTROPHE)
     if len(quotes):
         # The last byte of a row is a line feed, so the neighbours of a quote are of its own row or no word bytes.
@@ -244,7 +253,7 @@ def token_hashes(text: pl.Series) -> tuple[NDArray[np.uint64], Longs]:
     if len(word) and word[0]:
         edges = np.concatenate([np.zeros(1, dtype=edges.dtype), edges])
     starts, ends = edges[0::2], edges[1::2]
-    hashes = hash_slices(_LOWER[buffer], starts, ends - starts)
+    hashes = hash_slices(buffer, starts, ends - starts)
     return hashes, np.searchsorted(starts, offsets)
 
 

@@ -137,6 +137,30 @@ class Account:
             body = {"budget": write_budget(budget), "reason": reason}
             tx.append(link(self.name, state.seq, state.hash, "raise", body))
 
+    def spend(self, budget: Budget, *, mechanism: str, query: str) -> Charge:
+        """Charge the account for something that is released outside the gate, by a mechanism that states its cost.
+
+        Call it *before* that mechanism runs. Whether the statement is true is the caller's responsibility.
+
+        Parameters
+        ----------
+        budget : Budget
+            What the mechanism costs.
+        mechanism, query : str
+            What it is and what it is for, in public words, for the record.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> account = tacit.Ledger.open().account("survey", budget=tacit.Budget(1.0))
+        >>> account.spend(tacit.Budget(0.25), mechanism="a colleague's histogram", query="ages").entry
+        2
+        """
+        if not isinstance(budget, Budget):
+            raise bad_parameter("Account.spend", "budget", "a tacit.Budget", budget, "Write Budget(0.1), for example.")
+        loss = Loss.approximate(budget.exact_epsilon, budget.exact_delta)
+        return self.charge(Request({}, budget, loss, mechanism, query, simulation=False, steps=0), fresh=True)
+
     def charge(self, request: Request, *, fresh: bool = False) -> Charge:
         """Check the budget and write the charge, as one durable act. For the gate.
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.privacy.exact import Exact
+from tacit.privacy.exact import Exact, ExactKeys
 
 
 def open_exact(statistic: Exact) -> NDArray[np.int64]:
     """Break the seal."""
-    values: NDArray[np.int64] = statistic._Exact__open()  # type: ignore[attr-defined]
+    values: NDArray[np.int64] = statistic._Sealed__open()  # type: ignore[attr-defined]
     return values
+
+
+def open_keys(statistic: ExactKeys) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Break the seal of keys and their counts."""
+    keys, counts = statistic._Sealed__open()  # type: ignore[attr-defined]
+    return keys, counts

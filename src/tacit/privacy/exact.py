@@ -5,6 +5,7 @@ An :class:`Exact` may be handed around freely, but it does not show itself: no `
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,14 +15,36 @@ from tacit.errors import ParameterError, PrivacyError
 from tacit.privacy.unit import Sensitivity, Unit
 
 
-def _refuse(_self: Exact, *_: object, **__: object) -> NoReturn:
+def _refuse(_self: Sealed, *_: object, **__: object) -> NoReturn:
     raise PrivacyError(
         "An exact statistic of private data cannot be shown, stored or converted. "
         "Pass it through the gate (tacit.privacy.gate.release), which adds noise and charges the account."
     )
 
 
-class Exact:
+class Sealed:
+    """What all exact statistics have in common: public attributes, and private contents that do not show."""
+
+    __slots__ = ("__open", "query", "sensitivity", "unit", "version")
+
+    def __init__(
+        self, contents: Callable[[], Any], sensitivity: Sensitivity, unit: Unit, query: str, version: str
+    ) -> None:
+        self.__open = contents  # behind a call, so that a debugger's tree of attributes does not show them
+        self.sensitivity = sensitivity
+        self.unit = unit
+        self.query = query
+        self.version = version
+
+    __repr__ = __str__ = _refuse
+    __format__ = __reduce__ = __reduce_ex__ = __getstate__ = _refuse
+    __array__ = __iter__ = __getitem__ = __len__ = __int__ = __float__ = __index__ = __bool__ = _refuse
+    __eq__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __copy__ = __deepcopy__ = _refuse
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Exact(Sealed):
     """An exact integer statistic of private data, with the sensitivity that its bounds imply.
 
     Parameters
@@ -42,28 +65,55 @@ class Exact:
         Public, as all attributes are.
     """
 
-    __slots__ = ("__open", "query", "sensitivity", "shape", "unit", "version")
+    __slots__ = ("shape",)
 
     def __init__(self, values: NDArray[Any], *, sensitivity: Sensitivity, unit: Unit, query: str, version: str) -> None:
-        array = np.asarray(values)
-        if array.dtype.kind not in "iu":
-            raise ParameterError(
-                f"An exact statistic must hold integers, so that exact noise applies. Got dtype {array.dtype}. "
-                "Count, or round to a public grid first and derive the sensitivity of the rounded values."
-            )
-        if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
-            raise ParameterError("An exact statistic must fit into 64-bit signed integers.")
-        kept = array.astype(np.int64)
-        self.__open = lambda: kept  # behind a call, so that a debugger's tree of attributes does not show them
+        kept = _whole(values)
+        super().__init__(lambda: kept, sensitivity, unit, query, version)
         self.shape = kept.shape
-        self.sensitivity = sensitivity
-        self.unit = unit
-        self.query = query
-        self.version = version
 
-    __repr__ = __str__ = _refuse
-    __format__ = __reduce__ = __reduce_ex__ = __getstate__ = _refuse
-    __array__ = __iter__ = __getitem__ = __len__ = __int__ = __float__ = __index__ = __bool__ = _refuse
-    __eq__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __copy__ = __deepcopy__ = _refuse
-    __hash__ = None  # type: ignore[assignment]
+
+class ExactKeys(Sealed):
+    """Exact counts of keys that are private themselves, such as the words of private texts.
+
+    Not even how many keys there are is public: only a mechanism that hides it, partition selection, may open it.
+
+    Parameters
+    ----------
+    keys : list of str
+        Different from each other.
+    counts : array of integers
+        How often each occurs; at least 1.
+    sensitivity, unit, query, version : as for :class:`Exact`
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        keys: Sequence[str],
+        counts: NDArray[Any],
+        *,
+        sensitivity: Sensitivity,
+        unit: Unit,
+        query: str,
+        version: str,
+    ) -> None:
+        names, kept = tuple(keys), _whole(counts)
+        if kept.shape != (len(names),) or len(set(names)) < len(names) or (kept < 1).any():
+            raise ParameterError(
+                "Exact counts of keys need one count of at least 1 for each of several different keys."
+            )
+        super().__init__(lambda: (names, kept), sensitivity, unit, query, version)
+
+
+def _whole(values: NDArray[Any]) -> NDArray[np.int64]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu":
+        raise ParameterError(
+            f"An exact statistic must hold integers, so that exact noise applies. Got dtype {array.dtype}. "
+            "Count, or round to a public grid first and derive the sensitivity of the rounded values."
+        )
+    if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        raise ParameterError("An exact statistic must fit into 64-bit signed integers.")
+    return array.astype(np.int64)

@@ -7,6 +7,7 @@ it with its receipt. A crash in between leaves a charge without a release, never
 from __future__ import annotations
 
 import io
+import json
 import math
 import operator
 import zlib
@@ -21,15 +22,16 @@ from tacit.errors import ParameterError, PrivacyError, bad_parameter
 from tacit.ledger import Account, Charge, Request
 from tacit.ledger.chain import canonical
 from tacit.privacy import _noise
-from tacit.privacy._seal import open_exact
+from tacit.privacy._seal import open_exact, open_keys
 from tacit.privacy.accounting import compose_plan
 from tacit.privacy.budget import Budget, Number, exact_delta
-from tacit.privacy.exact import Exact
+from tacit.privacy.exact import Exact, ExactKeys
 from tacit.privacy.mechanisms import (
     Choice,
     DiscreteGaussian,
     DiscreteLaplace,
     Mechanism,
+    PartitionSelection,
     Selection,
     TopK,
     TopKMethod,
@@ -42,7 +44,7 @@ Ints = NDArray[np.int64]
 
 def release(
     account: Account,
-    statistic: Exact,
+    statistic: Exact | ExactKeys,
     mechanism: Mechanism,
     *,
     fresh: bool = False,
@@ -54,9 +56,9 @@ def release(
     ----------
     account : Account
         Pays. Its unit must be the statistic's.
-    statistic : Exact
+    statistic : Exact or ExactKeys
         Sealed exact integers with their sensitivity.
-    mechanism : DiscreteLaplace, DiscreteGaussian, Selection or TopK
+    mechanism : DiscreteLaplace, DiscreteGaussian, Selection or TopK; PartitionSelection for keys
     fresh : bool, default False
         The very same release (same data version, same parameters) is returned from the ledger at no cost; True asks,
         and pays, for a new draw.
@@ -155,17 +157,21 @@ def _finish(
     charge: Charge,
     step: int,
     label: str,
-    statistic: Exact,
+    statistic: Exact | ExactKeys,
     mechanism: Mechanism,
     entropy: _noise.Entropy,
 ) -> Release:
     """Return the stored release of a charge, or draw and store it first: one draw a charge, whoever asks."""
     found = account.stored(charge, step, label)
     if found is None:
-        payload = _pack(_draw(open_exact(statistic), statistic, mechanism, entropy))
+        if isinstance(statistic, ExactKeys):
+            payload = _pack(*_draw_keys(statistic, mechanism, entropy))
+        else:
+            payload = _pack(_draw(open_exact(statistic), statistic, mechanism, entropy))
         found = account.store(charge, step, label, payload)
     payload, row = found
-    return Release(_unpack(payload), _receipt(account, charge, step, row.at, statistic, mechanism))
+    values, keys = _unpack(payload)
+    return Release(values, _receipt(account, charge, step, row.at, statistic, mechanism), keys)
 
 
 def _draw(values: Ints, statistic: Exact, mechanism: Mechanism, entropy: _noise.Entropy) -> Ints:
@@ -187,6 +193,16 @@ def _draw(values: Ints, statistic: Exact, mechanism: Mechanism, entropy: _noise.
     raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
 
 
+def _draw_keys(statistic: ExactKeys, mechanism: Mechanism, entropy: _noise.Entropy) -> tuple[Ints, tuple[str, ...]]:
+    """Keep the keys whose noisy count reaches the threshold, in the order of the keys, which tells nothing."""
+    assert isinstance(mechanism, PartitionSelection)
+    keys, counts = open_keys(statistic)
+    noisy = counts + _noise.discrete_laplace(mechanism.scale(statistic.sensitivity), counts.size, entropy)
+    passed = np.flatnonzero(noisy >= mechanism.threshold(statistic.sensitivity))
+    order = sorted(passed.tolist(), key=lambda i: keys[i])
+    return noisy[order], tuple(keys[i] for i in order)
+
+
 def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entropy) -> Ints:
     rate = mechanism.rate(statistic.sensitivity)
     if mechanism.method is TopKMethod.ONE_SHOT:
@@ -204,11 +220,11 @@ def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entr
     return np.array(chosen, dtype=np.int64)
 
 
-def _check(account: Account, statistic: Exact, mechanism: Mechanism) -> None:
+def _check(account: Account, statistic: Exact | ExactKeys, mechanism: Mechanism) -> None:
     """Refuse what cannot be released before anything is charged."""
     if not isinstance(account, Account):
         raise bad_parameter("release", "account", "a tacit Account", type(account).__name__)
-    if not isinstance(statistic, Exact):
+    if not isinstance(statistic, Exact | ExactKeys):
         raise PrivacyError(
             "The gate takes exact statistics with their sensitivity, made by tacit.data; "
             f"it got {type(statistic).__name__}, whose sensitivity nobody has derived."
@@ -219,11 +235,16 @@ def _check(account: Account, statistic: Exact, mechanism: Mechanism) -> None:
             f"The statistic was bounded for the unit '{statistic.unit}', but the account {account.name!r} protects "
             f"'{unit}'. Bound contributions for the account's unit."
         )
-    candidates = math.prod(statistic.shape)
-    if isinstance(mechanism, Selection | TopK):
-        _check_candidates(statistic, mechanism, candidates)
-    elif not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
+    if not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian | Selection | TopK | PartitionSelection):
         raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
+    if isinstance(statistic, ExactKeys) or isinstance(mechanism, PartitionSelection):
+        if not (isinstance(statistic, ExactKeys) and isinstance(mechanism, PartitionSelection)):
+            raise PrivacyError(
+                "Which keys occur is private: counts of private keys leave by PartitionSelection, and only they do. "
+                f"Got {type(statistic).__name__} with {type(mechanism).__name__}."
+            )
+    elif isinstance(mechanism, Selection | TopK):
+        _check_candidates(statistic, mechanism, math.prod(statistic.shape))
     mechanism.describe(statistic.sensitivity)  # raises if the noise scale is out of range
 
 
@@ -245,16 +266,18 @@ def _entropy(random_state: int | None) -> _noise.Entropy:
     return _noise.SeededEntropy(operator.index(random_state))
 
 
-def _identity(statistic: Exact, mechanism: Mechanism, random_state: int | None) -> dict[str, Any]:
+def _identity(statistic: Exact | ExactKeys, mechanism: Mechanism, random_state: int | None) -> dict[str, Any]:
     return {
         "version": statistic.version,
-        "shape": list(statistic.shape),
+        "shape": list(statistic.shape) if isinstance(statistic, Exact) else None,
         "noise": mechanism.describe(statistic.sensitivity),
         "seed": None if random_state is None else int(random_state),
     }
 
 
-def _receipt(account: Account, charge: Charge, step: int, at: str, statistic: Exact, mechanism: Mechanism) -> Receipt:
+def _receipt(
+    account: Account, charge: Charge, step: int, at: str, statistic: Exact | ExactKeys, mechanism: Mechanism
+) -> Receipt:
     sensitivity = statistic.sensitivity
     paid = charge.budget
     return Receipt(
@@ -284,13 +307,17 @@ def _receipt(account: Account, charge: Charge, step: int, at: str, statistic: Ex
     )
 
 
-def _pack(values: Ints) -> bytes:
+def _pack(values: Ints, keys: tuple[str, ...] | None = None) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, values.astype("<i8"), allow_pickle=False)
+    if keys is not None:
+        buffer.write(json.dumps(keys, ensure_ascii=True).encode())
     return zlib.compress(buffer.getvalue(), level=1)
 
 
-def _unpack(payload: bytes) -> Ints:
-    values: Ints = np.load(io.BytesIO(zlib.decompress(payload)), allow_pickle=False).astype(np.int64)
+def _unpack(payload: bytes) -> tuple[Ints, tuple[str, ...] | None]:
+    buffer = io.BytesIO(zlib.decompress(payload))
+    values: Ints = np.load(buffer, allow_pickle=False).astype(np.int64)
     values.flags.writeable = False
-    return values
+    rest = buffer.read()
+    return values, tuple(json.loads(rest)) if rest else None

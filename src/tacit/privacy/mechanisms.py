@@ -258,6 +258,79 @@ class TopK:
         }
 
 
+@dataclass(frozen=True, slots=True, init=False)
+class PartitionSelection:
+    """Adds discrete Laplace noise of scale L1/ε to the count of each key that occurs; releases those at a threshold.
+
+    The threshold is so high that keys which one unit alone brought pass with probability at most 0.9 δ.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The whole cost; δ must be above 0 and at most 1 − e^(−ε).
+
+    Examples
+    --------
+    >>> from tacit.privacy.unit import Bound
+    >>> PartitionSelection(1.0, 1e-6).threshold(Sensitivity.of_feature_counts(Bound(rows=1, ones=1)))
+    15
+    """
+
+    name: ClassVar[str] = "partition selection"
+    proof: ClassVar[str] = "docs/proofs/bounding.md#partition-selection"
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: Number, delta: Number) -> None:
+        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "PartitionSelection"))
+        object.__setattr__(self, "delta", exact_delta(delta, "PartitionSelection"))
+        if self.delta == 0 or self.delta > -math.expm1(-float(self.epsilon)) * (1 - 1e-9):
+            remedy = "Words that nobody declared cannot leave without a δ: use hashing or a public list for δ = 0."
+            expected = "above 0 and at most 1 − e^(−ε)"
+            raise bad_parameter("PartitionSelection", "delta", expected, as_float(self.delta), remedy)
+
+    @property
+    def budget(self) -> Budget:
+        """The (ε, δ) that was asked for."""
+        return Budget.amount(self.epsilon, self.delta)
+
+    def loss(self) -> Loss:
+        """(ε, 0.9 δ), and no more."""
+        return Loss(self.epsilon, noise_delta(self.delta), None)
+
+    def scale(self, sensitivity: Sensitivity) -> Fraction:
+        """Return L1/ε."""
+        scale = sensitivity.l1 / self.epsilon
+        _check_scale("PartitionSelection", self.epsilon, scale, MAX_LAPLACE_SCALE)
+        return scale
+
+    def threshold(self, sensitivity: Sensitivity) -> int:
+        """Return the smallest noisy count at which a key is released."""
+        return smallest_threshold(self.epsilon, noise_delta(self.delta), sensitivity.l1, sensitivity.linf)
+
+    def describe(self, sensitivity: Sensitivity) -> dict[str, Any]:
+        """Say how the noise is scaled and where the threshold is."""
+        return {
+            "noise_scale": str(self.scale(sensitivity)),
+            "norm": "L1",
+            "threshold": self.threshold(sensitivity),
+        }
+
+
+def smallest_threshold(epsilon: Fraction, delta: Fraction, l1: int, linf: int) -> int:
+    """The smallest whole τ > L∞ with L1 · max_{1 ≤ c ≤ L∞} α^(τ−c) / ((1+α) c) ≤ δ, where α = e^(−ε/L1).
+
+    A unit brings new keys with counts c₁, c₂, … of at most L∞ each and at most L1 in sum. One of count c passes with
+    probability α^(τ−c)/(1+α), so the probability that any passes is at most L1 times the largest such value per unit
+    of count. In floating point, rounded up by more than all roundings together could amount to.
+    """
+    rate = float(epsilon) / l1
+    # max over c of exp(rate·c)/c: convex in c, so the largest value is at one of the ends.
+    worst = max(rate, rate * linf - math.log(linf))
+    passing = math.log(l1) + worst - math.log1p(math.exp(-rate)) - math.log(float(delta))
+    return max(linf + 1, math.ceil(passing / rate * (1 + 1e-9) + 1e-9))
+
+
 def selection_rate(epsilon: Fraction, sensitivity: Sensitivity) -> Fraction:
     """Return ε/(2·L∞), or ε/L∞ for monotone utilities."""
     return epsilon / (sensitivity.linf * (1 if sensitivity.monotone else 2))

@@ -68,10 +68,19 @@ class Receipt(Mapping[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Noisy integers that may be published, with their receipt."""
+    """Noisy integers that may be published, with their receipt.
+
+    Attributes
+    ----------
+    values : array of int64, read-only
+    receipt : Receipt
+    keys : tuple of str, or None
+        What the values count, where the keys were private and partition selection released them.
+    """
 
     values: NDArray[np.int64]
     receipt: Receipt
+    keys: tuple[str, ...] | None = None
 
     def _repr_html_(self) -> str:
         return self.receipt._repr_html_()

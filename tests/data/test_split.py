@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tacit
+from tacit.data.bounding import Bounding, FeatureHasher
+from tacit.data.schema import Schema
+from tacit.data.sources import open_source
+from tacit.data.split import account_seed, coin_limit, folds, source_coins, split, split_source
+from tacit.data.statistics import count
+from tacit.errors import ParameterError, PrivacyError
+from tacit.privacy._seal import open_exact
+from tacit.privacy.unit import Unit
+from tests.data import oracle
+
+seeds = st.integers(-(2**63), 2**63 - 1)
+rows = st.lists(st.tuples(st.text("abc ", max_size=4), st.integers(0, 1)), max_size=15)
+
+
+def account(**options) -> tacit.ledger.Account:
+    return tacit.Ledger.open().account("data", budget=tacit.Budget(1.0), **options)
+
+
+@given(rows, st.tuples(st.text("abc ", max_size=4), st.integers(0, 1)), st.integers(0, 15), seeds)
+def test_one_more_row_changes_one_part_by_that_row_alone(data, extra, place: int, seed: int) -> None:
+    def parts(of) -> list[list]:
+        train, test, y_train, y_test = split([t for t, _ in of], [y for _, y in of], 0.5, random_state=seed)
+        return [list(zip(train, y_train, strict=True)), list(zip(test, y_test, strict=True))]
+
+    before, after = parts(data), parts([*data[:place], extra, *data[place:]])
+    grown = [a for b, a in zip(before, after, strict=True) if len(a) != len(b)]
+    assert len(grown) == 1
+    for b, a in zip(before, after, strict=True):
+        left = list(a)
+        for row in b:
+            left.remove(row)
+        assert left in ([], [extra])
+
+
+@given(st.lists(st.sampled_from("abcdef"), max_size=20), seeds)
+def test_persons_stay_together(people: list[str], seed: int) -> None:
+    train, test = split(list(range(len(people))), test_size=0.5, persons=people, random_state=seed)
+    assert not {people[i] for i in train} & {people[i] for i in test}
+    expected = [i for i, p in enumerate(people) if oracle.chain(seed, 5, oracle.string_hash(p)) < coin_limit(0.5)]
+    assert test == expected
+
+
+@pytest.mark.parametrize("test_size", [0.1, 0.5, 0.9])
+def test_parts_have_about_the_declared_share(test_size: float) -> None:
+    # Binomial(20,000, test_size): five standard deviations, a false alarm in 1.7 million; 2.5 points off are seen.
+    n = 20_000
+    _, test = split([str(i) for i in range(n)], test_size=test_size, random_state=1)
+    assert abs(len(test) - n * test_size) < 5 * np.sqrt(n * test_size * (1 - test_size))
+
+
+def test_containers_keep_their_type_and_agree() -> None:
+    texts, y = [f"text {i}" for i in range(50)], np.arange(50) % 2
+    wanted = split(texts, y, 0.3, random_state=4)
+    for data in (np.array(texts), pl.Series(texts), pd.Series(texts), pa.array(texts), tuple(texts)):
+        got = split(data, y, 0.3, random_state=4)
+        assert [list(map(str, part)) for part in got[:2]] == [list(wanted[0]), list(wanted[1])]
+        assert np.array_equal(got[3], wanted[3])
+    assert isinstance(split(pd.DataFrame({"a": texts}), random_state=1)[0], pd.DataFrame)
+    matrix = sp.random_array((40, 9), density=0.3, rng=np.random.default_rng(2), format="csr")
+    dense, sparse = (split(m, test_size=0.5, random_state=7) for m in (matrix.toarray(), matrix))
+    assert sp.issparse(sparse[0])
+    assert np.array_equal(dense[1], sparse[1].toarray())
+    frames = {
+        "a": [1, 2, 3, None, 5] * 4,
+        "b": [f"x{i}" for i in range(20)],
+    }
+    reference = split(pl.DataFrame(frames), random_state=3)[1]
+    as_float = split(pd.DataFrame(frames), random_state=3)[1]
+    assert as_float["b"].tolist() == reference["b"].to_list()
+    assert split(pa.table(frames), random_state=3)[1]["b"].to_pylist() == reference["b"].to_list()
+
+
+def test_another_row_changes_no_coin_by_way_of_a_type() -> None:
+    # One row with a fraction or a gap turns a whole column into floats; the others must not move.
+    before = split(pd.DataFrame({"a": [1, 2, 3, 4, 5, 6]}), test_size=0.5, random_state=0)[1]["a"].tolist()
+    for odd in (0.5, None):
+        after = split(pd.DataFrame({"a": [1, 2, 3, 4, 5, 6, odd]}), test_size=0.5, random_state=0)[1]["a"].tolist()
+        assert [value for value in after if value in (1, 2, 3, 4, 5, 6)] == before
+    matrix = np.eye(6)
+    before = split(matrix, test_size=0.5, random_state=0)[1]
+    after = split(np.vstack([matrix, [0, 0, 7, 0.5, 0, 0]]), test_size=0.5, random_state=0)[1]
+    assert after[: len(before)].tolist() == before.tolist()
+
+
+def test_an_account_knows_its_parts() -> None:
+    paying = account()
+    texts, y = [str(i) for i in range(30)], [i % 2 for i in range(30)]
+    first, again = split(texts, y, account=paying), split(texts, y, account=paying)
+    assert first[0] == again[0]
+    assert first.accounts is not None
+    assert set(first.accounts) == {"train", "test"}
+    assert len(paying.splits()) == 1
+    assert split(texts, y).accounts is None
+
+
+def test_parts_that_may_overlap_never_share_a_name() -> None:
+    paying = account()
+    texts, y = [str(i) for i in range(30)], [i % 2 for i in range(30)]
+    split(texts, y, account=paying)
+    split(texts, account=paying)
+    split(texts, y, 0.3, account=paying)
+    split(texts, y, account=paying, random_state=5)
+    split([t + "!" for t in texts], y, account=paying)
+    assert len(paying.splits()) == 5
+
+
+def test_an_account_for_persons_needs_them() -> None:
+    paying = account(unit=Unit.user("who", 2))
+    with pytest.raises(PrivacyError, match="persons="):
+        split(["a"], account=paying)
+    assert split(["a"], persons=["p"], account=paying).accounts is not None
+
+
+SCHEMA = Schema.text((0, 1), bits=8, label="y")
+FRAME = pl.DataFrame({"text": [f"w{i} w{i // 2} common" for i in range(200)], "y": [i % 2 for i in range(200)]})
+
+
+def test_sources_are_split_without_being_read_and_add_up() -> None:
+    source = open_source(FRAME, SCHEMA)
+    bounding = Bounding(2, seed=1)
+    whole = open_exact(count(source, bounding).features)
+    for parts in (split_source(source, 0.3, seed=8), folds(source, 3, seed=8)):
+        tables = [open_exact(count(part, bounding).features) for part in parts]
+        assert np.array_equal(sum(tables), whole)
+        assert all(table.any() for table in tables)
+        assert len({part.version for part in parts} | {source.version}) == len(parts) + 1
+
+
+def test_coins_of_a_source_are_as_defined() -> None:
+    rows = next(open_source(FRAME, SCHEMA).rows())
+    coins = source_coins(rows, FeatureHasher(-3))
+    for place in (0, 7, 199):
+        features = oracle.buckets(FRAME["text"][place], 8)
+        assert coins[place] == oracle.chain(-3, 4, oracle.key(features, -3), FRAME["y"][place])
+
+
+def test_persons_of_a_source_stay_together() -> None:
+    schema = Schema(SCHEMA.columns, SCHEMA.classes, label="y", unit=Unit.user("who", 50))
+    frame = FRAME.with_columns(who=pl.Series([f"p{i % 20}" for i in range(200)]))
+    for parts in (split_source(open_source(frame, schema), 0.5, seed=2), folds(open_source(frame, schema), 3, seed=2)):
+        people = [set().union(*(rows.persons.to_list() for rows in part.rows())) for part in parts]
+        assert sum(map(len, people)) == len(set().union(*people)) == 20
+    coins = source_coins(next(open_source(frame, schema).rows()), FeatureHasher(9))
+    assert coins[3] == oracle.chain(9, 5, oracle.string_hash("p3"))
+
+
+def test_sources_with_accounts() -> None:
+    source, paying = open_source(FRAME, SCHEMA), account()
+    assert set(split_source(source, account=paying).accounts or ()) == {"train", "test"}
+    assert set(folds(source, 4, account=paying).accounts or ()) == {f"fold-{i}" for i in range(4)}
+    with pytest.raises(PrivacyError, match="unit"):
+        split_source(source, account=account(unit=Unit.user("who", 1)))
+
+
+def test_the_seed_of_an_account_is_its_own() -> None:
+    one, two = account(), account()
+    assert account_seed(one, "x") == account_seed(one, "x") != account_seed(one, "y")
+    assert account_seed(one, "x") != account_seed(two, "x")
+
+
+def test_bad_parameters() -> None:
+    for size in (0, 1, -0.1, "half", True):
+        with pytest.raises(ParameterError, match="test_size"):
+            split(["a"], test_size=size)
+    with pytest.raises(ParameterError, match="'y'"):
+        split(["a"], [1, 2])
+    with pytest.raises(ParameterError, match="persons"):
+        split(["a", "b"], persons=["p", None])
+    with pytest.raises(ParameterError, match="n_folds"):
+        folds(open_source(FRAME, SCHEMA), 1)
+    with pytest.raises(ParameterError, match="seed"):
+        split(["a"], random_state=2**70)
