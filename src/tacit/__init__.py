@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tacit.privacy.budget import Budget
     from tacit.privacy.release import Receipt, Release
     from tacit.privacy.unit import Neighbours, Unit
+    from tacit.selection.choosing import ThresholdSelector, TopKSelector
+    from tacit.selection.cluster import ClusterSelector
     from tacit.selection.counting import CountSelector
 
 _HOMES = {
@@ -39,6 +41,7 @@ _HOMES = {
     "BernoulliNB": "tacit.models.naive_bayes",
     "Budget": "tacit.privacy.budget",
     "BudgetError": "tacit.errors",
+    "ClusterSelector": "tacit.selection.cluster",
     "CountSelector": "tacit.selection.counting",
     "DataError": "tacit.data.errors",
     "Ledger": "tacit.ledger",
@@ -57,6 +60,8 @@ _HOMES = {
     "TacitError": "tacit.errors",
     "TamperedLedgerError": "tacit.errors",
     "TextClassifier": "tacit.models.text",
+    "ThresholdSelector": "tacit.selection.choosing",
+    "TopKSelector": "tacit.selection.choosing",
     "Unit": "tacit.privacy.unit",
     "UnknownAccountError": "tacit.errors",
     "datasets": "tacit.data.datasets",
@@ -68,6 +73,7 @@ __all__ = [
     "BernoulliNB",
     "Budget",
     "BudgetError",
+    "ClusterSelector",
     "CountSelector",
     "DataError",
     "Ledger",
@@ -86,6 +92,8 @@ __all__ = [
     "TacitError",
     "TamperedLedgerError",
     "TextClassifier",
+    "ThresholdSelector",
+    "TopKSelector",
     "Unit",
     "UnknownAccountError",
     "__version__",
@@ -94,7 +102,19 @@ __all__ = [
 ]
 
 
+_UNSOUND = {
+    "PrivateThresholdTesting": "Private Threshold Testing adds noise to the threshold alone and is not differentially "
+    "private for any finite epsilon (see docs/proofs/sparse-vector.md)",
+    "NoisyCut": "NoisyCut does not limit its positive answers, so that its epsilon grows with their number "
+    "(see docs/proofs/sparse-vector.md)",
+}
+_UNSOUND["PTT"] = _UNSOUND["PTTSelector"] = _UNSOUND["PrivateThresholdTesting"]
+_UNSOUND["NoisyCutSelector"] = _UNSOUND["NoisyCut"]
+
+
 def __getattr__(name: str) -> Any:
+    if name in _UNSOUND:
+        raise AttributeError(f"tacit has no {name!r}: {_UNSOUND[name]}. Use tacit.ThresholdSelector or CountSelector.")
     if name in _HOMES:
         home = import_module(_HOMES[name])
         return home if _HOMES[name].endswith(f".{name}") and not hasattr(home, name) else getattr(home, name)

@@ -33,6 +33,7 @@ from tacit.privacy.mechanisms import (
     Mechanism,
     PartitionSelection,
     Selection,
+    SparseVector,
     TopK,
     TopKMethod,
 )
@@ -190,6 +191,8 @@ def _draw(values: Ints, statistic: Exact, mechanism: Mechanism, entropy: _noise.
             return np.array([_noise.exponential(values, mechanism.rate(sensitivity), weights, entropy)])
         case TopK():
             return _top_k(values, mechanism, statistic, entropy)
+        case SparseVector():
+            return _sparse_vector(values, mechanism, statistic, entropy)
     raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
 
 
@@ -220,6 +223,19 @@ def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entr
     return np.array(chosen, dtype=np.int64)
 
 
+def _sparse_vector(values: Ints, mechanism: SparseVector, statistic: Exact, entropy: _noise.Entropy) -> Ints:
+    for_threshold, for_entries = mechanism.scales(statistic.sensitivity)
+    threshold = mechanism.threshold + int(_noise.discrete_laplace(for_threshold, 1, entropy)[0])
+    # Any order that does not look at the values will do.
+    order = np.argsort(entropy.draw(8 * values.size).copy().view(np.uint64), kind="stable")
+    reached = values[order] + _noise.discrete_laplace(for_entries, values.size, entropy) >= threshold
+    hits = np.flatnonzero(reached)
+    visited = values.size if len(hits) < mechanism.limit else int(hits[mechanism.limit - 1]) + 1
+    answers = np.full(values.size, -1, dtype=np.int64)
+    answers[order[:visited]] = reached[:visited]
+    return answers
+
+
 def _check(account: Account, statistic: Exact | ExactKeys, mechanism: Mechanism) -> None:
     """Refuse what cannot be released before anything is charged."""
     if not isinstance(account, Account):
@@ -235,7 +251,8 @@ def _check(account: Account, statistic: Exact | ExactKeys, mechanism: Mechanism)
             f"The statistic was bounded for the unit '{statistic.unit}', but the account {account.name!r} protects "
             f"'{unit}'. Bound contributions for the account's unit."
         )
-    if not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian | Selection | TopK | PartitionSelection):
+    known = DiscreteLaplace | DiscreteGaussian | Selection | TopK | SparseVector | PartitionSelection
+    if not isinstance(mechanism, known):
         raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
     if isinstance(statistic, ExactKeys) or isinstance(mechanism, PartitionSelection):
         if not (isinstance(statistic, ExactKeys) and isinstance(mechanism, PartitionSelection)):
@@ -243,12 +260,12 @@ def _check(account: Account, statistic: Exact | ExactKeys, mechanism: Mechanism)
                 "Which keys occur is private: counts of private keys leave by PartitionSelection, and only they do. "
                 f"Got {type(statistic).__name__} with {type(mechanism).__name__}."
             )
-    elif isinstance(mechanism, Selection | TopK):
+    elif isinstance(mechanism, Selection | TopK | SparseVector):
         _check_candidates(statistic, mechanism, math.prod(statistic.shape))
     mechanism.describe(statistic.sensitivity)  # raises if the noise scale is out of range
 
 
-def _check_candidates(statistic: Exact, mechanism: Selection | TopK, candidates: int) -> None:
+def _check_candidates(statistic: Exact, mechanism: Selection | TopK | SparseVector, candidates: int) -> None:
     if len(statistic.shape) != 1 or candidates == 0:
         raise ParameterError(f"Selection needs a vector of utilities. Got the shape {statistic.shape}.")
     if isinstance(mechanism, TopK) and mechanism.k > candidates:
