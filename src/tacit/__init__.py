@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         UnknownAccountError,
     )
     from tacit.ledger import Account, Ledger
+    from tacit.models.logistic import LogisticRegression
     from tacit.models.naive_bayes import BernoulliNB
     from tacit.models.text import TextClassifier
     from tacit.privacy.budget import Budget
@@ -47,6 +48,7 @@ _HOMES = {
     "Ledger": "tacit.ledger",
     "LedgerError": "tacit.errors",
     "LedgerVersionError": "tacit.errors",
+    "LogisticRegression": "tacit.models.logistic",
     "MissingExtraError": "tacit.errors",
     "Neighbours": "tacit.privacy.unit",
     "ParameterError": "tacit.errors",
@@ -79,6 +81,7 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "LedgerVersionError",
+    "LogisticRegression",
     "MissingExtraError",
     "Neighbours",
     "ParameterError",

@@ -30,6 +30,7 @@ from tacit.privacy.budget import Budget, Number, exact, exact_delta, exact_epsil
 from tacit.privacy.exact import Exact
 from tacit.privacy.gate import Plan
 from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Mechanism
+from tacit.privacy.objective import ExactObjective
 from tacit.privacy.release import Receipt, Release
 from tacit.privacy.unit import Bound, Sensitivity, Unit
 
@@ -101,6 +102,11 @@ class Visit:
         """What is protected."""
         return self.schema.unit
 
+    @property
+    def version(self) -> str:
+        """A name for the data and how they are bounded. Not for showing."""
+        return f"{self._source.version}/{self._seed}"
+
     # -- paying -------------------------------------------------------------------------------------------------------
 
     def noise(self, share: Number, *, delta_share: Number = 1) -> Mechanism:
@@ -121,7 +127,8 @@ class Visit:
             random_state=self.random_state,
         )
 
-    def _release(self, step: str, statistic: Exact) -> Release:
+    def release(self, step: str, statistic: Exact | ExactObjective) -> Release:
+        """Draw one step that was paid for."""
         if self._plan is None:
             raise PrivacyError("Nothing was paid for yet: call start() first.")
         release = self._plan.release(step, statistic)
@@ -160,7 +167,7 @@ class Visit:
         """Rows by label."""
         classes = self.schema.classes
         total = np.zeros(len(classes), dtype=np.int64)
-        for rows in self._rows():
+        for rows in self.rows():
             total += np.bincount(rows.labels, minlength=len(classes))
         bound = Bound(rows=self.unit.max_rows, ones=1)
         statistic = Exact(
@@ -168,36 +175,34 @@ class Visit:
             sensitivity=Sensitivity.of_row_counts(bound),
             unit=self.unit,
             query=f"rows by label ({len(classes)})",
-            version=f"{self._source.version}/{self._seed}",
+            version=self.version,
         )
-        return self._release(step, statistic).values
+        return self.release(step, statistic).values
 
     def counts(self, step: str, max_ones: int) -> NDArray[np.int64]:
         """Rows by label and feature, at most ``max_ones`` features of a row."""
         statistic = count(self._kept(), Bounding(max_ones, self.unit, self._seed), jobs=_THREADS).features
-        return self._release(step, statistic).values
+        return self.release(step, statistic).values
 
     def sums(self, step: str, weighing: Weighing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Sums of normalised rows, in units of one row: words (columns × words), other features (classes × others)."""
         width, classes = self.schema.n_features, len(self.schema.classes)
-        statistic, size = normalised_sums(
-            self._rows(), weighing, width, unit=self.unit, version=f"{self._source.version}/{self._seed}"
-        )
-        values = self._release(step, statistic).values / GRID
+        statistic, size = normalised_sums(self.rows(), weighing, width, unit=self.unit, version=self.version)
+        values = self.release(step, statistic).values / GRID
         return values[:size].reshape(weighing.columns, weighing.words), values[size:].reshape(classes, -1)
 
     def choose(self, step: str, rules: Rules) -> int:
         """The number of a rule that gets many rows right."""
-        version = f"{self._source.version}/{self._seed}"
+        version = self.version
         classes = len(self.schema.classes)
-        statistic = count_correct(self._rows(), rules, classes=classes, unit=self.unit, version=version)
-        return int(self._release(step, statistic).values[0])
+        statistic = count_correct(self.rows(), rules, classes=classes, unit=self.unit, version=version)
+        return int(self.release(step, statistic).values[0])
 
     def select(self, step: str, score: str) -> NDArray[np.int64]:
         """Indices that the step's mechanism chooses by the exact scores of features; no row is cut for that."""
-        version = f"{self._source.version}/{self._seed}"
-        statistic = feature_scores(self._rows(), score, self.schema, unit=self.unit, version=version)
-        return self._release(step, statistic).values
+        version = self.version
+        statistic = feature_scores(self.rows(), score, self.schema, unit=self.unit, version=version)
+        return self.release(step, statistic).values
 
     def totals(
         self, step: str, features: NDArray[np.int64] | None, *, length: int
@@ -213,13 +218,13 @@ class Visit:
             weights[:] = 0
             weights[features] = 1
         weighing = Weighing(weights, length, (GRID,) * len(self.schema.classes), signed=False)
-        statistic = total_sums(self._rows(), weighing, unit=self.unit, version=f"{self._source.version}/{self._seed}")
-        values: NDArray[np.float64] = self._release(step, statistic).values * np.float64(length / GRID)
+        statistic = total_sums(self.rows(), weighing, unit=self.unit, version=self.version)
+        values: NDArray[np.float64] = self.release(step, statistic).values * np.float64(length / GRID)
         return values, self.deviation(step) * length / GRID
 
     # -- how it works -------------------------------------------------------------------------------------------------
 
-    def _rows(self) -> Iterator[Rows]:
+    def rows(self) -> Iterator[Rows]:
         """Encoded rows, bounded by person where the unit is one; kept for the next pass if they are few enough."""
         if self._batches is not None:
             yield from self._batches

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,7 @@ def text_frequencies(texts: Any, bits: int, owner: str) -> tuple[Floats, float]:
     return share, float(share.sum())
 
 
+@lru_cache(maxsize=8)
 def word_frequencies(language: str, bits: int, length: float, owner: str) -> Floats:
     """From a public list of words: the chance that a text of this many words has a word of each bucket."""
     try:
@@ -92,6 +94,7 @@ def word_frequencies(language: str, bits: int, length: float, owner: str) -> Flo
     buckets = hash_strings(valid_text(word for word, _ in words)) & ((1 << bits) - 1)
     rate = np.bincount(buckets, weights=np.array([share for _, share in words]), minlength=1 << bits)
     chance: Floats = -np.expm1(-rate * length)
+    chance.flags.writeable = False  # shared by all who ask
     return chance
 
 

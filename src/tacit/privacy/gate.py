@@ -22,7 +22,7 @@ from tacit.errors import ParameterError, PrivacyError, bad_parameter
 from tacit.ledger import Account, Charge, Request
 from tacit.ledger.chain import canonical
 from tacit.privacy import _noise
-from tacit.privacy._seal import open_exact, open_keys
+from tacit.privacy._seal import open_exact, open_keys, open_objective
 from tacit.privacy.accounting import compose_plan
 from tacit.privacy.budget import Budget, Number, exact_delta
 from tacit.privacy.exact import Exact, ExactKeys
@@ -37,6 +37,7 @@ from tacit.privacy.mechanisms import (
     TopK,
     TopKMethod,
 )
+from tacit.privacy.objective import ExactObjective, ObjectivePerturbation
 from tacit.privacy.release import SIMULATION, Receipt, Release
 from tacit.privacy.unit import Neighbours
 
@@ -45,7 +46,7 @@ Ints = NDArray[np.int64]
 
 def release(
     account: Account,
-    statistic: Exact | ExactKeys,
+    statistic: Exact | ExactKeys | ExactObjective,
     mechanism: Mechanism,
     *,
     fresh: bool = False,
@@ -141,7 +142,7 @@ class Plan:
         """The one charge that pays for all steps."""
         return self._charge
 
-    def release(self, step: str, statistic: Exact) -> Release:
+    def release(self, step: str, statistic: Exact | ExactObjective) -> Release:
         """Draw one step. Asking again returns the stored draw; each step is drawn once."""
         if step not in self._steps:
             raise bad_parameter("Plan.release", "step", f"one of {list(self._steps)}", step)
@@ -158,7 +159,7 @@ def _finish(
     charge: Charge,
     step: int,
     label: str,
-    statistic: Exact | ExactKeys,
+    statistic: Exact | ExactKeys | ExactObjective,
     mechanism: Mechanism,
     entropy: _noise.Entropy,
 ) -> Release:
@@ -167,6 +168,8 @@ def _finish(
     if found is None:
         if isinstance(statistic, ExactKeys):
             payload = _pack(*_draw_keys(statistic, mechanism, entropy))
+        elif isinstance(statistic, ExactObjective):
+            payload = _pack(_minimise(statistic, mechanism, entropy))
         else:
             payload = _pack(_draw(open_exact(statistic), statistic, mechanism, entropy))
         found = account.store(charge, step, label, payload)
@@ -206,6 +209,15 @@ def _draw_keys(statistic: ExactKeys, mechanism: Mechanism, entropy: _noise.Entro
     return noisy[order], tuple(keys[i] for i in order)
 
 
+def _minimise(statistic: ExactObjective, mechanism: Mechanism, entropy: _noise.Entropy) -> Ints:
+    """Draw the noise of the objective, have it minimised, and cover the minimiser's inexactness."""
+    assert isinstance(mechanism, ObjectivePerturbation)
+    sensitivity = statistic.sensitivity
+    noise = _noise.discrete_laplace(mechanism.noise_scale(sensitivity), mechanism.size, entropy)
+    solution = open_objective(statistic)(noise, mechanism.regularisation(sensitivity))
+    return solution + _noise.discrete_laplace(mechanism.output_scale(), mechanism.size, entropy)
+
+
 def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entropy) -> Ints:
     rate = mechanism.rate(statistic.sensitivity)
     if mechanism.method is TopKMethod.ONE_SHOT:
@@ -236,11 +248,11 @@ def _sparse_vector(values: Ints, mechanism: SparseVector, statistic: Exact, entr
     return answers
 
 
-def _check(account: Account, statistic: Exact | ExactKeys, mechanism: Mechanism) -> None:
+def _check(account: Account, statistic: Exact | ExactKeys | ExactObjective, mechanism: Mechanism) -> None:
     """Refuse what cannot be released before anything is charged."""
     if not isinstance(account, Account):
         raise bad_parameter("release", "account", "a tacit Account", type(account).__name__)
-    if not isinstance(statistic, Exact | ExactKeys):
+    if not isinstance(statistic, Exact | ExactKeys | ExactObjective):
         raise PrivacyError(
             "The gate takes exact statistics with their sensitivity, made by tacit.data; "
             f"it got {type(statistic).__name__}, whose sensitivity nobody has derived."
@@ -252,6 +264,7 @@ def _check(account: Account, statistic: Exact | ExactKeys, mechanism: Mechanism)
             f"'{unit}'. Bound contributions for the account's unit."
         )
     known = DiscreteLaplace | DiscreteGaussian | Selection | TopK | SparseVector | PartitionSelection
+    known |= ObjectivePerturbation
     if not isinstance(mechanism, known):
         raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
     if isinstance(statistic, ExactKeys) or isinstance(mechanism, PartitionSelection):
@@ -260,9 +273,21 @@ def _check(account: Account, statistic: Exact | ExactKeys, mechanism: Mechanism)
                 "Which keys occur is private: counts of private keys leave by PartitionSelection, and only they do. "
                 f"Got {type(statistic).__name__} with {type(mechanism).__name__}."
             )
+    elif isinstance(statistic, ExactObjective) or isinstance(mechanism, ObjectivePerturbation):
+        _check_objective(statistic, mechanism)
     elif isinstance(mechanism, Selection | TopK | SparseVector):
         _check_candidates(statistic, mechanism, math.prod(statistic.shape))
     mechanism.describe(statistic.sensitivity)  # raises if the noise scale is out of range
+
+
+def _check_objective(statistic: Exact | ExactObjective, mechanism: Mechanism) -> None:
+    if not (isinstance(statistic, ExactObjective) and isinstance(mechanism, ObjectivePerturbation)):
+        raise PrivacyError(
+            "A problem on private data leaves by ObjectivePerturbation, and nothing else does. "
+            f"Got {type(statistic).__name__} with {type(mechanism).__name__}."
+        )
+    if statistic.shape != (mechanism.size,) or statistic.curvature > mechanism.curvature:
+        raise PrivacyError("The mechanism was made for another problem: its size or its curvature differs.")
 
 
 def _check_candidates(statistic: Exact, mechanism: Selection | TopK | SparseVector, candidates: int) -> None:
@@ -283,7 +308,9 @@ def _entropy(random_state: int | None) -> _noise.Entropy:
     return _noise.SeededEntropy(operator.index(random_state))
 
 
-def _identity(statistic: Exact | ExactKeys, mechanism: Mechanism, random_state: int | None) -> dict[str, Any]:
+def _identity(
+    statistic: Exact | ExactKeys | ExactObjective, mechanism: Mechanism, random_state: int | None
+) -> dict[str, Any]:
     return {
         "version": statistic.version,
         "shape": list(statistic.shape) if isinstance(statistic, Exact) else None,
@@ -293,7 +320,12 @@ def _identity(statistic: Exact | ExactKeys, mechanism: Mechanism, random_state: 
 
 
 def _receipt(
-    account: Account, charge: Charge, step: int, at: str, statistic: Exact | ExactKeys, mechanism: Mechanism
+    account: Account,
+    charge: Charge,
+    step: int,
+    at: str,
+    statistic: Exact | ExactKeys | ExactObjective,
+    mechanism: Mechanism,
 ) -> Receipt:
     sensitivity = statistic.sensitivity
     paid = charge.budget

@@ -165,6 +165,13 @@ class Sensitivity:
         why = f"{m} row(s) a unit, each moving the score of every feature by at most 1"
         return cls(l1=m * d, l2_squared=m * m * d, linf=m, monotone=monotone, why=why)
 
+    @classmethod
+    def of_row_gradients(cls, bound: Bound) -> Sensitivity:
+        """The gradient of a sum of losses with slope at most 1, over rows of L1 norm at most 1."""
+        m = bound.rows
+        why = f"{m} row(s) a unit, each with a gradient of L1 norm at most 1"
+        return cls(l1=m, l2_squared=m * m, linf=m, monotone=False, why=why)
+
     def __post_init__(self) -> None:
         for name in ("l1", "l2_squared", "linf"):
             check_count("Sensitivity", name, getattr(self, name))
