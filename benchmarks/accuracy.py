@@ -4,7 +4,7 @@
 
 Ten-fold cross-validation, three repeats. Every constant is a default of the library; nothing is tuned here. Public
 text: tweets outside the sample for SMS and TWITTER, articles outside the sample for REUTERS, never their labels. With
-``--json`` the last line is a flat object of ratios, ours over the paper's best claim (PTT, which is not private): larger
+``--json`` the last line is a flat object of ratios, ours over the paper's best claim (PTT, not private), larger
 is better.
 """
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tacit.ledger import Account, Ledger
     from tacit.models.logistic import LogisticRegression
     from tacit.models.naive_bayes import BernoulliNB
+    from tacit.models.tabular import TabularClassifier
     from tacit.models.text import TextClassifier
     from tacit.privacy.budget import Budget
     from tacit.privacy.release import Receipt, Release
@@ -59,6 +60,7 @@ _HOMES = {
     "Schema": "tacit.data.schema",
     "SchemaError": "tacit.data.errors",
     "SourceError": "tacit.data.errors",
+    "TabularClassifier": "tacit.models.tabular",
     "TacitError": "tacit.errors",
     "TamperedLedgerError": "tacit.errors",
     "TextClassifier": "tacit.models.text",
@@ -92,6 +94,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "SourceError",
+    "TabularClassifier",
     "TacitError",
     "TamperedLedgerError",
     "TextClassifier",

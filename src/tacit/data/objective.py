@@ -71,11 +71,10 @@ class _Problem:
         n = self.matrix.shape[0]
         block = max(1, math.isqrt(n))
         total = np.zeros(self.matrix.shape[1])
-        widest = 0.0
         for begin in range(0, n, block):
             part = self.matrix[begin : begin + block]
             total += part.T @ self.slopes(part @ theta)
-            widest = max(widest, float((abs(part) @ np.abs(theta)).max(initial=0.0)))
+        widest = float(np.abs(theta).max(initial=0.0))  # Σ|θx| is at most this, as ‖x‖₁ ≤ 1
         # A margin is a sum of at most `longest` products: error (longest + 1)·u·Σ|θx|, times ℓ'' ≤ 1. ℓ' itself is
         # right to 8 units. Adding n terms of total size at most n in blocks costs block + n/block roundings. Twice for
         # slack.

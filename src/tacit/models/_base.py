@@ -33,7 +33,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True  # a rule of the private side: NaN counts as absent, an error would tell
         tags.non_deterministic = getattr(self, "random_state", None) is None
-        tags.classifier_tags.multi_class = len(tuple(self.classes)) > 2
+        declared = getattr(self, "classes", None)
+        tags.classifier_tags.multi_class = declared is None or np.size(declared) > 2
         tags.classifier_tags.poor_score = True  # noise, by design, and a few dozen rows are not enough
         return tags
 

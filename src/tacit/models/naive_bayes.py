@@ -155,7 +155,7 @@ def train(
     extra = NOISE_SMOOTHING * deviation * sizes / sizes.mean()
     share = (table + alpha + extra[:, None]) / (sizes + 2 * (alpha + extra))[:, None]
     middle = share.mean(axis=0)
-    raw = ones / sizes[:, None]
+    raw = (ones + alpha) / (sizes + 2 * alpha)[:, None]
     signal = ((raw - raw.mean(axis=0)) ** 2).sum(axis=0)
     spread = ((deviation / sizes) ** 2).sum()
     trust = np.ones_like(signal)

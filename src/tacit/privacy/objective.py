@@ -121,7 +121,7 @@ class ObjectivePerturbation:
             raise bad_parameter("ObjectivePerturbation", "epsilon", "large enough to be told from 0", self.epsilon)
         up = Context(prec=12, rounding=ROUND_CEILING)
         c = up.divide(Decimal(self.curvature.numerator), Decimal(self.curvature.denominator))
-        # The part of the inexactness that is due to the grid of the noise, √d/(2·NOISE_GRID·Λ), must be half of it at most.
+        # The part of the inexactness that the noise's grid causes, √d/(2·NOISE_GRID·Λ), must be half of it at most.
         needed = Fraction(math.isqrt(self.size) + 1, NOISE_GRID) / INEXACTNESS
         return max(Fraction(up.divide(c, gain)), LEAST_REGULARISATION, needed)
 
