@@ -3,8 +3,9 @@
     python benchmarks/spark.py [--quick] [--json]
 
 Starts a standalone cluster on this machine (one master, two workers of one core each) and counts the same Parquet files
-with both engines; the counts are checked to be equal. Slopes and ratios are of processor time, all cores added up, which
-other work on the machine disturbs least. With ``--json`` the last line is a flat object of ratios, larger is better:
+with both engines; the counts are checked to be equal. Slopes and ratios are of processor time, all cores added up,
+which other work on the machine disturbs least. With ``--json`` the last line is a flat object of ratios, larger is
+better:
 
 - ``spark_over_embedded``: rows a core-second of Spark over those of the embedded engine;
 - ``plain_spark_over_ours``: time of an unbounded word count written by hand in Spark SQL over ours with bounding;
@@ -184,6 +185,18 @@ def bench_partitions(bench: Bench, rows: int, parts: list[int]) -> None:
     bench.figure("core_seconds_per_partition", slope(parts, costs)[0], "s")
 
 
+def shuffled_bytes(session: Any) -> int:
+    """Bytes that all stages so far have written for others to fetch, from Spark's own bookkeeping."""
+    store = session.sparkContext._jsc.sc().statusStore()
+    total = 0
+    for stage in range(10_000):
+        try:
+            total += store.lastStageAttempt(stage).shuffleWriteBytes()
+        except Exception:
+            break
+    return int(total)
+
+
 def bench_features(bench: Bench, rows: int, sizes: list[int]) -> None:
     """Fit seconds and bytes to the number of cells that come back: features at random, the worst case."""
     print(f"features: {rows:,} rows of 10 features each, drawn from all with equal chance")
@@ -202,7 +215,10 @@ def bench_features(bench: Bench, rows: int, sizes: list[int]) -> None:
         cells.append(table.num_rows)
         size = f"{table.num_rows:,} cells, {table.nbytes / 1e6:.1f} MB to the driver"
         print(f"  {features:>9,} features: {costs[-1].cpu:.2f} core-seconds, {size}")
-    bench.figure("array_core_seconds_per_row", costs[0].cpu / rows, "s")
+    entries = 10 * rows
+    before = shuffled_bytes(bench.session)
+    on_spark(bench, path, schema)
+    bench.figure("shuffle_bytes_per_entry", (shuffled_bytes(bench.session) - before) / entries, "B")
     bench.figure("core_seconds_per_cell", slope(cells, costs)[0], "s")
     bench.figure("driver_bytes_per_cell_received", table.nbytes / table.num_rows, "B")
 

@@ -113,11 +113,22 @@ def test_broken_utf8_separates_words(csv_file) -> None:
     assert (error.line, error.column) == (2, "text")
 
 
-def test_an_open_quote_is_an_error_of_the_file(csv_file) -> None:
-    path = csv_file(GOOD, f'yes,"{SECRET},red,10\n', GOOD * 3)
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("column", range(5))
+def test_an_open_quote_is_an_error_of_the_file(tmp_path: Path, column: int, packed: bool) -> None:
+    fields = ["yes", "a", "red", "10", "extra"]
+    fields[column] = f'"{SECRET}'
+    text = "y,text,colour,age,unused\n" + "no,a,red,1,x\n" + ",".join(fields) + "\n" + "no,a,red,1,x\n" * 3
+    path = tmp_path / "d.csv"
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     with pytest.raises(SourceError, match="never closed") as caught:
         labels(path)
     assert SECRET not in str(caught.value)
+
+
+def test_a_quote_within_a_bare_field_opens_nothing(csv_file) -> None:
+    path = csv_file(GOOD, 'no,5" pipe,red,10\n', 'no,5" pipe,red,10,11\n', "no,a,red,1\n", 'yes,b,red,"2\n"\n')
+    assert labels(path) == [3, 1]
 
 
 def test_missing_persons_are_dropped(csv_file) -> None:

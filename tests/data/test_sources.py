@@ -266,6 +266,19 @@ def test_large_matrices_take_the_sparse_product() -> None:
             assert same(counts, oracle.count(oracle.bound(plain, Bounding(2, seed=0)), len(classes), 6))
 
 
+def test_threads_share_large_matrices() -> None:
+    random = np.random.default_rng(5)
+    n, d = 150_000, 30
+    matrix = sp.csr_array((random.random((n, d)) < 0.3).astype(np.float64))
+    y = random.integers(0, 2, n)
+    one, two = (
+        count(open_source(matrix, Schema.matrix(d, (0, 1)), y=y), Bounding(12, seed=0), jobs=jobs) for jobs in (1, 3)
+    )
+    assert same(one, (open_exact(two.features), open_exact(two.labels)))
+    kept = count(open_source(matrix, Schema.matrix(d, (0, 1)), y=y), Bounding(d), jobs=3)
+    assert np.array_equal(open_exact(kept.features), (matrix.T @ np.stack([1 - y, y], axis=1)).T)
+
+
 def test_libsvm(tmp_path: Path) -> None:
     lines = [
         "+1 1:1 3:0.5 # note",

@@ -119,6 +119,25 @@ def test_text_with_public_words_and_a_preference(both: Any) -> None:
     both(text_frame(), hashed, Bounding(4, seed=7, preference=np.arange(256) % 3))
 
 
+def test_broken_bytes_are_repaired_alike(both: Any) -> None:
+    pieces = [
+        b"caf\xc3\xa9",
+        b"\xff",
+        b"\xc3",
+        b"a\xe2\x82b",
+        b"\xf0\x9f\x99",
+        b"ok \xed\xa0\x80 b",
+        b"",
+        b"\xf0\x9f\x99\x82 x",
+    ]
+    rng = np.random.default_rng(4)
+    texts = [b" ".join(pieces[i] for i in rng.integers(0, len(pieces), 5)) for _ in range(200)]
+    people = [pieces[i] for i in rng.integers(0, len(pieces), 200)]
+    frame = pl.DataFrame({"text": texts, "who": people, "label": np.arange(200) % 2})
+    unit = Unit.user("who", 5)
+    both(frame, Schema((TextColumn("text", bits=6),), classes=(0, 1), label="label", unit=unit), Bounding(3, unit, 1))
+
+
 def odd_table() -> pl.DataFrame:
     """Numbers, categories, truth values, dates and persons, with everything odd about them."""
     numbers = [
@@ -302,6 +321,15 @@ def test_counts_from_spark_pass_the_gate(session: Any) -> None:
     assert receipt["sensitivity"]["l1"] == 2
     with pytest.raises(tacit.PrivacyError):
         repr(counts.labels)
+
+
+def test_the_documented_example_runs(session: Any, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text()
+    code = page.partition("```py\n")[2].partition("```")[0]
+    pl.DataFrame({"text": ["hello", "win money"], "label": ["ham", "spam"]}).write_parquet(tmp_path / "mail.parquet")
+    names: dict[str, Any] = {}
+    exec(compile(code.replace("hdfs:///mail", str(tmp_path)), "scale.md", "exec"), names)
+    assert names["counts"].features.shape == (2, 2**20)
 
 
 def test_what_concerns_the_whole_is_a_clear_error(session: Any, tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 import pickle
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -244,3 +246,17 @@ def test_pure_privacy_is_also_concentrated(epsilon: Fraction) -> None:
 def test_a_negative_loss_is_refused(parts: tuple[Any, ...]) -> None:
     with pytest.raises(ParameterError, match="at least 0"):
         Loss(*parts)
+
+
+@pytest.mark.parametrize("value", [10**400, Fraction(10**400, 3), Fraction(1, 10**400), Decimal("1e-400")])
+def test_numbers_beyond_floats_are_refused(value: object) -> None:
+    with pytest.raises(ParameterError, match="'epsilon'"):
+        Budget(value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("compare", [operator.le, operator.lt, operator.ge, operator.gt])
+def test_budgets_compare_with_budgets_alone(compare: Callable[[object, object], bool]) -> None:
+    with pytest.raises(TypeError):
+        compare(Budget(1.0), 3)
+    with pytest.raises(TypeError):
+        compare(3, Budget(1.0))

@@ -221,3 +221,13 @@ def test_the_gate_takes_nothing_that_is_not_sealed() -> None:
     with pytest.raises(PrivacyError, match="sensitivity nobody has derived"):
         gate.release(account, np.array(SECRETS), DiscreteLaplace(1.0))  # type: ignore[arg-type]
     assert account.spent.epsilon == 0
+
+
+@pytest.mark.parametrize("name", ["sensitivity", "unit", "query", "version", "shape", "_Sealed__open", "other"])
+def test_nothing_about_it_can_be_changed(name: str) -> None:
+    """Who could shrink the sensitivity could shrink the noise."""
+    statistic = sealed()
+    with pytest.raises(PrivacyError, match="cannot be changed"):
+        setattr(statistic, name, None)
+    with pytest.raises(PrivacyError, match="cannot be removed"):
+        delattr(statistic, name)

@@ -24,7 +24,6 @@ Features are cut before rows are dropped; as k is that of the uncut row, the two
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -44,7 +43,7 @@ KEY, FEATURE_ORDER, ROW_ORDER, ROW_COIN, PERSON_COIN, RAW_COIN = 1, 2, 3, 4, 5, 
 
 _BLOCK = 1 << 15  # entries handled at a time: small enough for the processor's cache
 _WORTH_THREADS = 1 << 20  # entries from which threads pay for themselves
-_COMMON, _LEAST, _MOST = 0.01, 16, 256  # of default_max_ones
+_FEW, _MORE, _MUCH = 4, 8, 100_000  # of default_max_ones
 _LAST = np.iinfo(np.int64).max
 
 
@@ -155,8 +154,9 @@ def dropped(rows: Rows, bounding: Bounding, hasher: FeatureHasher, threads: int 
         lost = ~_smallest(_windows(rows.indices, starts, width), padded, bounding, hasher)
         if padded is not None:
             lost &= ~padded
-        line, place = np.nonzero(lost)
-        place += starts[line]
+        place = np.flatnonzero(lost)  # of a flat array: several times faster than of two dimensions
+        line = place // width
+        place += (starts - np.arange(len(starts)) * width)[line]
         return place, members[line]
 
     blocks = _blocks(lengths, bounding.max_ones)
@@ -320,15 +320,15 @@ def default_max_ones(n_rows: int, n_features: int, epsilon: float, *, columns: i
     -----
     Let a row have L features of which r are kept at random. The relative variance of a count of a feature with
     frequency q is 2r²/(ε n q κ)² from the noise plus 1/(n q κ) from sampling, with κ = min(1, r/L). Up to r = L the
-    first term does not depend on r and the second falls, so nothing is gained by cutting below the usual length;
-    beyond, the first grows as r². So keep as many as the noise allows: the largest r at which the noise of a count is
-    no larger than its sampling deviation, r = ε √(n q/2), for a feature that one row in a hundred has; but at least 16,
-    about the length of a short message, and at most 256.
+    first term does not depend on r and the second falls as 1/r: cutting costs little. Beyond, the first grows as r²:
+    not cutting costs a lot. Nobody may look at L, so r should rather be too small. Measured with Naive Bayes on 7,000
+    to 380,000 tweets (L = 12) and on news (L = 78), ε from 0.25 to 100: 4 is within half a point of the best r where
+    n ε < 100,000, 8 above, and 16 loses one to three points on the tweets.
 
     Examples
     --------
     >>> default_max_ones(5_574, 2**14, 1.0), default_max_ones(1_000_000, 2**18, 1.0)
-    (16, 70)
+    (4, 8)
     """
     check_count("default_max_ones", "n_rows", n_rows)
     check_count("default_max_ones", "n_features", n_features)
@@ -336,5 +336,4 @@ def default_max_ones(n_rows: int, n_features: int, epsilon: float, *, columns: i
         raise bad_parameter("default_max_ones", "epsilon", "above 0", epsilon)
     if columns is not None:
         return min(check_count("default_max_ones", "columns", columns), n_features)
-    noise_allows = int(min(float(epsilon) * math.sqrt(_COMMON * n_rows / 2), _MOST))
-    return min(max(_LEAST, noise_allows), n_features)
+    return min(_FEW if n_rows * float(epsilon) < _MUCH else _MORE, n_features)

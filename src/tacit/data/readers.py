@@ -103,6 +103,8 @@ def column_names(path: Path, options: FileOptions) -> list[str]:
 def delimited(path: Path, columns: list[str], options: FileOptions, batch_rows: int, strict: bool) -> Iterator[Piece]:
     """Read CSV or TSV."""
     bad: list[int | None] = []
+    last = column_names(path, options)[-1]
+    wanted = columns if last in columns or not options.quote else [*columns, last]
     with pa.input_stream(str(path), compression="gzip" if _gzipped(path) else None) as file:
         reader = pyarrow.csv.open_csv(
             file,
@@ -116,30 +118,51 @@ def delimited(path: Path, columns: list[str], options: FileOptions, batch_rows: 
                 invalid_row_handler=lambda row: _wrong_width(row, options, bad),
             ),
             convert_options=pyarrow.csv.ConvertOptions(
-                column_types={name: pa.binary() for name in columns},
-                include_columns=columns,
+                column_types={name: pa.binary() for name in wanted},
+                include_columns=wanted,
                 strings_can_be_null=False,
                 check_utf8=False,
             ),
         )
-        seen = 0
+        seen, final = 0, b""
         for batch in reader:
             _refuse_width(path, options, bad, strict)
             whole = pl.DataFrame(pl.from_arrow(batch))
-            for frame in whole.iter_slices(batch_rows):
+            if options.quote and len(whole):
+                final = whole[last][-1]
+            for frame in whole.select(columns).iter_slices(batch_rows):
                 where = Where(str(path), lambda place, seen=seen: _line_of(path, options, seen + place))  # type: ignore[misc]
                 yield Piece(_decoded(frame, where if strict else None), where)
                 seen += len(frame)
-        _refuse_width(path, options, bad, strict)
+    if b"\n" in final and not _ends_with(path, (options.quote or "").encode()):
+        bad.append(None)
+    _refuse_width(path, options, bad, strict)
 
 
 def _wrong_width(row: Any, options: FileOptions, bad: list[int | None]) -> str:
-    quote = options.quote
-    if quote and row.text.count(quote) % 2:
+    if options.quote and _is_open(row.text, options):
         bad.append(None)  # the rest of the file was swallowed: no rule for rows covers that
     elif row.number is not None:
         bad.append(row.number)
     return "skip"
+
+
+def _is_open(record: str, options: FileOptions) -> bool:
+    """Whether a record ends inside quotes: a quote within a bare field opens nothing."""
+    try:
+        list(_records(io.StringIO(record, newline=""), options, strict=True))
+    except csv.Error as error:
+        return "end of data" in str(error) or "limit" in str(error)
+    return False
+
+
+def _ends_with(path: Path, quote: bytes) -> bool:
+    """Whether a file ends with a quote, as it must where its last field has a line break in it."""
+    end = b""
+    with _unzipped(path) as file:
+        while block := file.read(_BLOCK):
+            end = (end + block)[-_BLOCK:]
+    return end.rstrip(b"\r\n").endswith(quote)
 
 
 def _refuse_width(path: Path, options: FileOptions, bad: list[int | None], strict: bool) -> None:
@@ -161,9 +184,9 @@ def _decoded(frame: pl.DataFrame, strict: Where | None) -> pl.DataFrame:
     return pl.DataFrame([repair_utf8(series, strict, series.name) for series in frame])
 
 
-def _records(text: io.TextIOWrapper, options: FileOptions) -> Any:
+def _records(text: IO[str], options: FileOptions, *, strict: bool = False) -> Any:
     if options.quote:
-        return csv.reader(text, delimiter=options.delimiter or ",", quotechar=options.quote)
+        return csv.reader(text, delimiter=options.delimiter or ",", quotechar=options.quote, strict=strict)
     return csv.reader(text, delimiter=options.delimiter or ",", quoting=csv.QUOTE_NONE)
 
 

@@ -282,8 +282,12 @@ def _row_order(bounding: Bounding, key: Column) -> Column:
 
 
 def _first_rows(rows: DataFrame, bounding: Bounding) -> DataFrame:
-    """The m rows of each person that come first; Spark drops what is beyond the limit before the shuffle already."""
-    place = F.row_number().over(Window.partitionBy(PERSON).orderBy("order"))
+    """The m rows of each person that come first; Spark drops what is beyond the limit before the shuffle already.
+
+    Rows of equal order are copies, but for collisions of hashes: then their content decides, never what arrives first.
+    """
+    content = [name for name in rows.columns if name not in (PERSON, "order")]
+    place = F.row_number().over(Window.partitionBy(PERSON).orderBy("order", *content))
     return rows.withColumn("place", place).where(F.col("place") <= bounding.unit.max_rows)
 
 

@@ -188,17 +188,17 @@ def _count_rows(
 
 
 def _dense_counts(rows: Rows, classes: int, n_features: int) -> Longs:
+    """Count all entries of many rows. For few classes a sparse product touches less memory than making cells first."""
     if classes > 4 or len(rows) >= 1 << 53:
         return np.bincount(cells(rows, n_features), minlength=classes * n_features).reshape(classes, n_features)
-    # For few classes a sparse product touches less memory than making the cells first. Sums of fewer than 2^53 ones
-    # are exact in double precision, and in 64-bit integers anyway.
+    # Sums of fewer than 2^53 ones are exact in double precision, and in 64-bit integers anyway.
     kind = np.float64 if rows.ones is not None and rows.ones.dtype == np.float64 else np.int64
     ones = rows.ones if rows.ones is not None and rows.ones.dtype == kind else np.ones(len(rows.indices), dtype=kind)
     indptr = rows.indptr.astype(np.int32) if len(ones) < 1 << 31 else rows.indptr  # else scipy widens the indices
     matrix = sp.csr_array((ones, rows.indices, indptr), shape=(len(rows), n_features))
     sides = np.take(np.eye(classes, dtype=kind), rows.labels, axis=0)
-    product: Longs = (matrix.T @ sides).T.astype(np.int64, order="C")
-    return product
+    counts: Longs = (matrix.T @ sides).T.astype(np.int64, order="C")
+    return counts
 
 
 def _bounded_persons(

@@ -82,11 +82,16 @@ def spent(budget: Budget, accounting: Accounting, total: Loss) -> Budget:
     sums_hold = total.epsilon is not None and total.delta <= _sums_delta(budget, accounting)
     if total.epsilon is not None and sums_hold and (converted is None or total.epsilon <= converted):
         return Budget.amount(total.epsilon, total.delta * _asked_per_noise(accounting))
-    return Budget.amount(budget.exact_epsilon if converted is None else converted, budget.exact_delta)
+    # What was admitted is within the budget, also where the twelve digits of the conversion end above it.
+    shown = budget.exact_epsilon if converted is None else min(converted, budget.exact_epsilon)
+    return Budget.amount(shown, budget.exact_delta)
 
 
 def remaining(budget: Budget, accounting: Accounting, total: Loss) -> Budget:
-    """Return a budget that could be granted to the very next request as a whole: the larger of two ways to count."""
+    """Return a budget that could be granted to the very next request as a whole: the larger of two ways to count.
+
+    Where it has δ > 0, that request is one for a mechanism with a ρ, such as Gaussian noise.
+    """
     by_sums = Budget.amount(ZERO)
     if total.epsilon is not None and total.epsilon < budget.exact_epsilon:
         left = budget.exact_delta - total.delta * _asked_per_noise(accounting)
@@ -115,7 +120,7 @@ def compose_plan(losses: Sequence[Loss], delta: Fraction) -> Loss:
         converted = epsilon_within(total.rho, target)
         if converted is not None:
             certificates.append((converted, target))
-    if target > 0 and len(losses) > 1 and total.delta == 0 and all(loss.epsilon is not None for loss in losses):
+    if target > 0 and len(losses) > 1 and total.delta == 0 and total.epsilon is not None and total.epsilon < 100:
         certificates.append((_pure_plan_epsilon([loss.epsilon or ZERO for loss in losses], target), target))
     if not certificates:
         return Loss(None, total.delta, total.rho)
@@ -128,8 +133,11 @@ def _pure_plan_epsilon(epsilons: Sequence[Fraction], delta: Fraction) -> Fractio
     from dp_accounting.pld import privacy_loss_distribution as pld
     from dp_accounting.pld.common import DifferentialPrivacyParameters
 
+    # A grid much finer than the smallest step, as losses are rounded up to it, but of at most a million points.
+    finest = min(1e-4, float(min(epsilons)) / 100)
+    grid = max(finest, float(sum(epsilons)) / 1e6)
     distributions = [
-        pld.from_privacy_parameters(DifferentialPrivacyParameters(math.nextafter(float(e), math.inf), 0.0))
+        pld.from_privacy_parameters(DifferentialPrivacyParameters(float(e), 0.0), value_discretization_interval=grid)
         for e in epsilons
     ]
     combined = distributions[0]

@@ -21,16 +21,19 @@ def exact(value: object, owner: str, name: str, expected: str, remedy: str = "")
     """Turn a finite real number into the fraction that it prints as."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
         raise bad_parameter(owner, name, expected, value, remedy)
-    if isinstance(value, numbers.Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    if isinstance(value, Decimal):
-        if not value.is_finite():
-            raise bad_parameter(owner, name, expected, value, remedy)
-        return Fraction(value)
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
-        raise bad_parameter(owner, name, expected, number, remedy)
-    return Fraction(repr(number))
+        raise bad_parameter(owner, name, expected, value, remedy)
+    if isinstance(value, numbers.Rational):
+        whole = Fraction(int(value.numerator), int(value.denominator))
+    else:
+        whole = Fraction(value) if isinstance(value, Decimal) else Fraction(repr(number))
+    if whole and not number:
+        raise bad_parameter(owner, name, f"{expected}, and large enough to be told from 0", value, remedy)
+    return whole
 
 
 def as_float(value: Fraction) -> float:
@@ -111,16 +114,20 @@ class Budget:
         return as_float(self.exact_delta)
 
     def __le__(self, other: Budget) -> bool:
+        if not isinstance(other, Budget):
+            return NotImplemented
         return self.exact_epsilon <= other.exact_epsilon and self.exact_delta <= other.exact_delta
 
     def __lt__(self, other: Budget) -> bool:
+        if not isinstance(other, Budget):
+            return NotImplemented
         return self <= other and self != other
 
     def __ge__(self, other: Budget) -> bool:
-        return other <= self
+        return other.__le__(self) if isinstance(other, Budget) else NotImplemented
 
     def __gt__(self, other: Budget) -> bool:
-        return other < self
+        return other.__lt__(self) if isinstance(other, Budget) else NotImplemented
 
     def __mul__(self, share: Number) -> Budget:
         factor = exact(share, "Budget", "share", "a finite number above 0")

@@ -22,19 +22,32 @@ def _refuse(_self: Sealed, *_: object, **__: object) -> NoReturn:
     )
 
 
+def _set(sealed: Sealed, **attributes: Any) -> None:
+    for name, value in attributes.items():
+        object.__setattr__(sealed, name, value)
+
+
 class Sealed:
     """What all exact statistics have in common: public attributes, and private contents that do not show."""
 
     __slots__ = ("__open", "query", "sensitivity", "unit", "version")
 
+    sensitivity: Sensitivity
+    unit: Unit
+    query: str
+    version: str
+
     def __init__(
         self, contents: Callable[[], Any], sensitivity: Sensitivity, unit: Unit, query: str, version: str
     ) -> None:
-        self.__open = contents  # behind a call, so that a debugger's tree of attributes does not show them
-        self.sensitivity = sensitivity
-        self.unit = unit
-        self.query = query
-        self.version = version
+        # Contents are behind a call, so that a debugger's tree of attributes does not show them.
+        _set(self, _Sealed__open=contents, sensitivity=sensitivity, unit=unit, query=query, version=version)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise PrivacyError(f"The {name!r} of an exact statistic cannot be changed: noise and price depend on it.")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise PrivacyError(f"The {name!r} of an exact statistic cannot be removed.")
 
     __repr__ = __str__ = _refuse
     __format__ = __reduce__ = __reduce_ex__ = __getstate__ = _refuse
@@ -67,10 +80,12 @@ class Exact(Sealed):
 
     __slots__ = ("shape",)
 
+    shape: tuple[int, ...]
+
     def __init__(self, values: NDArray[Any], *, sensitivity: Sensitivity, unit: Unit, query: str, version: str) -> None:
         kept = _whole(values)
         super().__init__(lambda: kept, sensitivity, unit, query, version)
-        self.shape = kept.shape
+        _set(self, shape=kept.shape)
 
 
 class ExactKeys(Sealed):
