@@ -1,4 +1,4 @@
-"""What can be seen of a text without reading it: how long, how many digits, capitals, signs. Private in, private out.
+"""What can be seen of a text without reading it: how long, how many digits and capitals. Private in, private out.
 
 A public rule adds a few columns of small whole numbers to a column of text; bins double in width, so that they suit
 texts of any length. Each row has one bin of each column.
@@ -17,9 +17,6 @@ PATTERNS: dict[str, str] = {
     "words": r"[^\s]+",
     "digits": r"[0-9]",
     "capitals": r"[A-Z]",
-    "exclamation and question marks": r"[!?]",
-    "other signs": r"[^A-Za-z0-9\s.,;:!?']",
-    "stops and commas": r"[.,;:]",
 }
 
 

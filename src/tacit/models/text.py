@@ -24,7 +24,7 @@ from tacit.privacy.mechanisms import Mechanism, Selection
 SHARES = {"labels": Fraction(2, 100), "sums": Fraction(83, 100), "rule": Fraction(15, 100)}
 """Parts of ε: the class sizes only set scales, and choosing a rule costs about ln(candidates)/ε of the rows."""
 
-STYLE_SHARE = 0.3
+STYLE_SHARE = 0.2
 """Part of a text's vector that tells its style rather than its words."""
 
 LEAST_WORDS = 4
