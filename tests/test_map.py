@@ -44,9 +44,10 @@ def test_docstring_examples(name: str) -> None:
 
 
 def test_receipts_link_to_proofs_that_exist() -> None:
-    from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Selection, TopK
+    from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Selection, SparseVector, TopK
+    from tacit.privacy.objective import ObjectivePerturbation
 
-    for mechanism in (DiscreteLaplace, DiscreteGaussian, Selection, TopK):
+    for mechanism in (DiscreteLaplace, DiscreteGaussian, Selection, TopK, SparseVector, ObjectivePerturbation):
         page, _, anchor = mechanism.proof.partition("#")
         text = (ROOT / page).read_text()
         headings = [

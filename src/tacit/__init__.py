@@ -26,19 +26,30 @@ if TYPE_CHECKING:
         UnknownAccountError,
     )
     from tacit.ledger import Account, Ledger
+    from tacit.models.logistic import LogisticRegression
+    from tacit.models.naive_bayes import BernoulliNB
+    from tacit.models.tabular import TabularClassifier
+    from tacit.models.text import TextClassifier
     from tacit.privacy.budget import Budget
     from tacit.privacy.release import Receipt, Release
     from tacit.privacy.unit import Neighbours, Unit
+    from tacit.selection.choosing import ThresholdSelector, TopKSelector
+    from tacit.selection.cluster import ClusterSelector
+    from tacit.selection.counting import CountSelector
 
 _HOMES = {
     "__version__": "tacit._version",
     "Account": "tacit.ledger",
+    "BernoulliNB": "tacit.models.naive_bayes",
     "Budget": "tacit.privacy.budget",
     "BudgetError": "tacit.errors",
+    "ClusterSelector": "tacit.selection.cluster",
+    "CountSelector": "tacit.selection.counting",
     "DataError": "tacit.data.errors",
     "Ledger": "tacit.ledger",
     "LedgerError": "tacit.errors",
     "LedgerVersionError": "tacit.errors",
+    "LogisticRegression": "tacit.models.logistic",
     "MissingExtraError": "tacit.errors",
     "Neighbours": "tacit.privacy.unit",
     "ParameterError": "tacit.errors",
@@ -49,8 +60,12 @@ _HOMES = {
     "Schema": "tacit.data.schema",
     "SchemaError": "tacit.data.errors",
     "SourceError": "tacit.data.errors",
+    "TabularClassifier": "tacit.models.tabular",
     "TacitError": "tacit.errors",
     "TamperedLedgerError": "tacit.errors",
+    "TextClassifier": "tacit.models.text",
+    "ThresholdSelector": "tacit.selection.choosing",
+    "TopKSelector": "tacit.selection.choosing",
     "Unit": "tacit.privacy.unit",
     "UnknownAccountError": "tacit.errors",
     "datasets": "tacit.data.datasets",
@@ -59,12 +74,16 @@ _HOMES = {
 
 __all__ = [
     "Account",
+    "BernoulliNB",
     "Budget",
     "BudgetError",
+    "ClusterSelector",
+    "CountSelector",
     "DataError",
     "Ledger",
     "LedgerError",
     "LedgerVersionError",
+    "LogisticRegression",
     "MissingExtraError",
     "Neighbours",
     "ParameterError",
@@ -75,8 +94,12 @@ __all__ = [
     "Schema",
     "SchemaError",
     "SourceError",
+    "TabularClassifier",
     "TacitError",
     "TamperedLedgerError",
+    "TextClassifier",
+    "ThresholdSelector",
+    "TopKSelector",
     "Unit",
     "UnknownAccountError",
     "__version__",
@@ -85,7 +108,19 @@ __all__ = [
 ]
 
 
+_UNSOUND = {
+    "PrivateThresholdTesting": "Private Threshold Testing adds noise to the threshold alone and is not differentially "
+    "private for any finite epsilon (see docs/proofs/sparse-vector.md)",
+    "NoisyCut": "NoisyCut does not limit its positive answers, so that its epsilon grows with their number "
+    "(see docs/proofs/sparse-vector.md)",
+}
+_UNSOUND["PTT"] = _UNSOUND["PTTSelector"] = _UNSOUND["PrivateThresholdTesting"]
+_UNSOUND["NoisyCutSelector"] = _UNSOUND["NoisyCut"]
+
+
 def __getattr__(name: str) -> Any:
+    if name in _UNSOUND:
+        raise AttributeError(f"tacit has no {name!r}: {_UNSOUND[name]}. Use tacit.ThresholdSelector or CountSelector.")
     if name in _HOMES:
         home = import_module(_HOMES[name])
         return home if _HOMES[name].endswith(f".{name}") and not hasattr(home, name) else getattr(home, name)

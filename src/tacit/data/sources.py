@@ -118,7 +118,7 @@ def open_source(
         return _open_files(paths, schema, options or FileOptions(), strict, batch_rows, declared)
     if isinstance(schema.columns[0], SparseColumn):
         return _open_matrix(data, schema, y, persons, strict, declared)
-    frame = _frame(data, schema)
+    frame = as_frame(data, schema)
     frame = _with_side_columns(frame, schema, y, persons)
     absent = [name for name in schema.names_needed if name not in frame.columns]
     if absent:
@@ -251,7 +251,8 @@ def _object_series(name: str, values: list[Any]) -> pl.Series:
     return valid_text([value if value is None else str(value) for value in plain]).rename(name)
 
 
-def _frame(data: Any, schema: Schema) -> pl.DataFrame:
+def as_frame(data: Any, schema: Schema) -> pl.DataFrame:
+    """A table from whatever a user has: a frame, an Arrow table, an array, a list of texts."""
     if isinstance(data, pl.DataFrame):
         return data
     if isinstance(data, pl.LazyFrame):

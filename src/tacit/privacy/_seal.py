@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.privacy.exact import Exact, ExactKeys
+from tacit.privacy.objective import ExactObjective, Solver
 
 
 def open_exact(statistic: Exact) -> NDArray[np.int64]:
@@ -18,3 +19,9 @@ def open_keys(statistic: ExactKeys) -> tuple[tuple[str, ...], NDArray[np.int64]]
     """Break the seal of keys and their counts."""
     keys, counts = statistic._Sealed__open()  # type: ignore[attr-defined]
     return keys, counts
+
+
+def open_objective(statistic: ExactObjective) -> Solver:
+    """Break the seal of a problem: what solves it under noise."""
+    solve: Solver = statistic._Sealed__open()  # type: ignore[attr-defined]
+    return solve

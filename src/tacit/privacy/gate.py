@@ -22,7 +22,7 @@ from tacit.errors import ParameterError, PrivacyError, bad_parameter
 from tacit.ledger import Account, Charge, Request
 from tacit.ledger.chain import canonical
 from tacit.privacy import _noise
-from tacit.privacy._seal import open_exact, open_keys
+from tacit.privacy._seal import open_exact, open_keys, open_objective
 from tacit.privacy.accounting import compose_plan
 from tacit.privacy.budget import Budget, Number, exact_delta
 from tacit.privacy.exact import Exact, ExactKeys
@@ -33,9 +33,11 @@ from tacit.privacy.mechanisms import (
     Mechanism,
     PartitionSelection,
     Selection,
+    SparseVector,
     TopK,
     TopKMethod,
 )
+from tacit.privacy.objective import ExactObjective, ObjectivePerturbation
 from tacit.privacy.release import SIMULATION, Receipt, Release
 from tacit.privacy.unit import Neighbours
 
@@ -44,7 +46,7 @@ Ints = NDArray[np.int64]
 
 def release(
     account: Account,
-    statistic: Exact | ExactKeys,
+    statistic: Exact | ExactKeys | ExactObjective,
     mechanism: Mechanism,
     *,
     fresh: bool = False,
@@ -140,7 +142,7 @@ class Plan:
         """The one charge that pays for all steps."""
         return self._charge
 
-    def release(self, step: str, statistic: Exact) -> Release:
+    def release(self, step: str, statistic: Exact | ExactObjective) -> Release:
         """Draw one step. Asking again returns the stored draw; each step is drawn once."""
         if step not in self._steps:
             raise bad_parameter("Plan.release", "step", f"one of {list(self._steps)}", step)
@@ -157,7 +159,7 @@ def _finish(
     charge: Charge,
     step: int,
     label: str,
-    statistic: Exact | ExactKeys,
+    statistic: Exact | ExactKeys | ExactObjective,
     mechanism: Mechanism,
     entropy: _noise.Entropy,
 ) -> Release:
@@ -166,6 +168,8 @@ def _finish(
     if found is None:
         if isinstance(statistic, ExactKeys):
             payload = _pack(*_draw_keys(statistic, mechanism, entropy))
+        elif isinstance(statistic, ExactObjective):
+            payload = _pack(_minimise(statistic, mechanism, entropy))
         else:
             payload = _pack(_draw(open_exact(statistic), statistic, mechanism, entropy))
         found = account.store(charge, step, label, payload)
@@ -190,6 +194,8 @@ def _draw(values: Ints, statistic: Exact, mechanism: Mechanism, entropy: _noise.
             return np.array([_noise.exponential(values, mechanism.rate(sensitivity), weights, entropy)])
         case TopK():
             return _top_k(values, mechanism, statistic, entropy)
+        case SparseVector():
+            return _sparse_vector(values, mechanism, statistic, entropy)
     raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
 
 
@@ -201,6 +207,15 @@ def _draw_keys(statistic: ExactKeys, mechanism: Mechanism, entropy: _noise.Entro
     passed = np.flatnonzero(noisy >= mechanism.threshold(statistic.sensitivity))
     order = sorted(passed.tolist(), key=lambda i: keys[i])
     return noisy[order], tuple(keys[i] for i in order)
+
+
+def _minimise(statistic: ExactObjective, mechanism: Mechanism, entropy: _noise.Entropy) -> Ints:
+    """Draw the noise of the objective, have it minimised, and cover the minimiser's inexactness."""
+    assert isinstance(mechanism, ObjectivePerturbation)
+    sensitivity = statistic.sensitivity
+    noise = _noise.discrete_laplace(mechanism.noise_scale(sensitivity), mechanism.size, entropy)
+    solution = open_objective(statistic)(noise, mechanism.regularisation(sensitivity))
+    return solution + _noise.discrete_laplace(mechanism.output_scale(), mechanism.size, entropy)
 
 
 def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entropy) -> Ints:
@@ -220,11 +235,24 @@ def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entr
     return np.array(chosen, dtype=np.int64)
 
 
-def _check(account: Account, statistic: Exact | ExactKeys, mechanism: Mechanism) -> None:
+def _sparse_vector(values: Ints, mechanism: SparseVector, statistic: Exact, entropy: _noise.Entropy) -> Ints:
+    for_threshold, for_entries = mechanism.scales(statistic.sensitivity)
+    threshold = mechanism.threshold + int(_noise.discrete_laplace(for_threshold, 1, entropy)[0])
+    # Any order that does not look at the values will do.
+    order = np.argsort(entropy.draw(8 * values.size).copy().view(np.uint64), kind="stable")
+    reached = values[order] + _noise.discrete_laplace(for_entries, values.size, entropy) >= threshold
+    hits = np.flatnonzero(reached)
+    visited = values.size if len(hits) < mechanism.limit else int(hits[mechanism.limit - 1]) + 1
+    answers = np.full(values.size, -1, dtype=np.int64)
+    answers[order[:visited]] = reached[:visited]
+    return answers
+
+
+def _check(account: Account, statistic: Exact | ExactKeys | ExactObjective, mechanism: Mechanism) -> None:
     """Refuse what cannot be released before anything is charged."""
     if not isinstance(account, Account):
         raise bad_parameter("release", "account", "a tacit Account", type(account).__name__)
-    if not isinstance(statistic, Exact | ExactKeys):
+    if not isinstance(statistic, Exact | ExactKeys | ExactObjective):
         raise PrivacyError(
             "The gate takes exact statistics with their sensitivity, made by tacit.data; "
             f"it got {type(statistic).__name__}, whose sensitivity nobody has derived."
@@ -235,7 +263,9 @@ def _check(account: Account, statistic: Exact | ExactKeys, mechanism: Mechanism)
             f"The statistic was bounded for the unit '{statistic.unit}', but the account {account.name!r} protects "
             f"'{unit}'. Bound contributions for the account's unit."
         )
-    if not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian | Selection | TopK | PartitionSelection):
+    known = DiscreteLaplace | DiscreteGaussian | Selection | TopK | SparseVector | PartitionSelection
+    known |= ObjectivePerturbation
+    if not isinstance(mechanism, known):
         raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
     if isinstance(statistic, ExactKeys) or isinstance(mechanism, PartitionSelection):
         if not (isinstance(statistic, ExactKeys) and isinstance(mechanism, PartitionSelection)):
@@ -243,12 +273,24 @@ def _check(account: Account, statistic: Exact | ExactKeys, mechanism: Mechanism)
                 "Which keys occur is private: counts of private keys leave by PartitionSelection, and only they do. "
                 f"Got {type(statistic).__name__} with {type(mechanism).__name__}."
             )
-    elif isinstance(mechanism, Selection | TopK):
+    elif isinstance(statistic, ExactObjective) or isinstance(mechanism, ObjectivePerturbation):
+        _check_objective(statistic, mechanism)
+    elif isinstance(mechanism, Selection | TopK | SparseVector):
         _check_candidates(statistic, mechanism, math.prod(statistic.shape))
     mechanism.describe(statistic.sensitivity)  # raises if the noise scale is out of range
 
 
-def _check_candidates(statistic: Exact, mechanism: Selection | TopK, candidates: int) -> None:
+def _check_objective(statistic: Exact | ExactObjective, mechanism: Mechanism) -> None:
+    if not (isinstance(statistic, ExactObjective) and isinstance(mechanism, ObjectivePerturbation)):
+        raise PrivacyError(
+            "A problem on private data leaves by ObjectivePerturbation, and nothing else does. "
+            f"Got {type(statistic).__name__} with {type(mechanism).__name__}."
+        )
+    if statistic.shape != (mechanism.size,) or statistic.curvature > mechanism.curvature:
+        raise PrivacyError("The mechanism was made for another problem: its size or its curvature differs.")
+
+
+def _check_candidates(statistic: Exact, mechanism: Selection | TopK | SparseVector, candidates: int) -> None:
     if len(statistic.shape) != 1 or candidates == 0:
         raise ParameterError(f"Selection needs a vector of utilities. Got the shape {statistic.shape}.")
     if isinstance(mechanism, TopK) and mechanism.k > candidates:
@@ -266,7 +308,9 @@ def _entropy(random_state: int | None) -> _noise.Entropy:
     return _noise.SeededEntropy(operator.index(random_state))
 
 
-def _identity(statistic: Exact | ExactKeys, mechanism: Mechanism, random_state: int | None) -> dict[str, Any]:
+def _identity(
+    statistic: Exact | ExactKeys | ExactObjective, mechanism: Mechanism, random_state: int | None
+) -> dict[str, Any]:
     return {
         "version": statistic.version,
         "shape": list(statistic.shape) if isinstance(statistic, Exact) else None,
@@ -276,7 +320,12 @@ def _identity(statistic: Exact | ExactKeys, mechanism: Mechanism, random_state: 
 
 
 def _receipt(
-    account: Account, charge: Charge, step: int, at: str, statistic: Exact | ExactKeys, mechanism: Mechanism
+    account: Account,
+    charge: Charge,
+    step: int,
+    at: str,
+    statistic: Exact | ExactKeys | ExactObjective,
+    mechanism: Mechanism,
 ) -> Receipt:
     sensitivity = statistic.sensitivity
     paid = charge.budget

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 from tacit.errors import ParameterError, bad_parameter
 
@@ -138,6 +139,38 @@ class Sensitivity:
         m = bound.rows
         why = f"{m} row(s) a unit, each adding 1 to one cell"
         return cls(l1=m, l2_squared=m * m, linf=m, monotone=True, why=why)
+
+    @classmethod
+    def of_normalised_rows(cls, bound: Bound, *, grid: int, norm: Literal["L1", "L2"], entries: int) -> Sensitivity:
+        """Sums of whole vectors, one a row, whose L1 norm (or L2 norm) is at most ``grid`` by construction.
+
+        ``entries`` is the length of the vectors: ‖v‖₁ ≤ √entries·‖v‖₂ bounds the other norm.
+        """
+        m, g = bound.rows, check_count("Sensitivity", "grid", grid)
+        longest = g if norm == "L1" else g * (math.isqrt(check_count("Sensitivity", "entries", entries) - 1) + 1)
+        why = f"{m} row(s) a unit, each adding a whole vector of {norm} norm at most {g}"
+        return cls(l1=m * longest, l2_squared=(m * g) ** 2, linf=m * g, monotone=False, why=why)
+
+    @classmethod
+    def of_correct_counts(cls, bound: Bound, candidates: int) -> Sensitivity:
+        """How many rows each of several fixed rules gets right: a row adds 0 or 1 to every count."""
+        m, k = bound.rows, check_count("Sensitivity", "candidates", candidates)
+        why = f"{m} row(s) a unit, each adding 0 or 1 to the count of each of {k} candidate(s)"
+        return cls(l1=m * k, l2_squared=m * m * k, linf=m, monotone=True, why=why)
+
+    @classmethod
+    def of_feature_scores(cls, bound: Bound, features: int, *, monotone: bool) -> Sensitivity:
+        """Integer scores of features that one row moves by at most 1 each, whatever the row holds."""
+        m, d = bound.rows, check_count("Sensitivity", "features", features)
+        why = f"{m} row(s) a unit, each moving the score of every feature by at most 1"
+        return cls(l1=m * d, l2_squared=m * m * d, linf=m, monotone=monotone, why=why)
+
+    @classmethod
+    def of_row_gradients(cls, bound: Bound) -> Sensitivity:
+        """The gradient of a sum of losses with slope at most 1, over rows of L1 norm at most 1."""
+        m = bound.rows
+        why = f"{m} row(s) a unit, each with a gradient of L1 norm at most 1"
+        return cls(l1=m, l2_squared=m * m, linf=m, monotone=False, why=why)
 
     def __post_init__(self) -> None:
         for name in ("l1", "l2_squared", "linf"):

@@ -1,0 +1,267 @@
+"""Sums of rows that are normalised to norm 1 on a grid of whole numbers, and counts of what a rule gets right.
+
+Sees private rows, returns :class:`tacit.privacy.exact.Exact` alone. Nothing is cut off a long row: each row adds a
+vector of norm at most ``GRID``, whatever its length, because every division rounds towards zero. Proof:
+``docs/proofs/normalised-sums.md``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tacit.data.hashing import Longs
+from tacit.data.rows import Rows
+from tacit.errors import bad_parameter
+from tacit.privacy.exact import Exact
+from tacit.privacy.unit import Bound, Sensitivity, Unit
+
+GRID = 1 << 16
+MAX_WEIGHT = {"L1": 1 << 20, "L2": 1 << 10}
+"""With at most 2^31 features, sums of weights (L1) and of their squares (L2) stay exact in double precision."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """How a row turns into a vector of norm at most ``GRID``: a public rule.
+
+    The first ``words`` features share ``words_share`` of the grid in proportion to their weights; each of the other
+    features, of which a row has at most ``others``, adds ``other_share``.
+
+    Parameters
+    ----------
+    weights : array of ``words`` whole numbers from 0 to 2^20 (for the norm L2, to 2^10)
+    floor : int
+        The least sum of weights (for the norm L2, of squares) that a row is divided by, so that very short rows do
+        not shout.
+    class_scale : for each class, a whole number up to ``GRID``
+        ``GRID`` is full weight; a class that is much larger than another can be weighed down.
+    words_share, others, other_share : int
+        Together at most ``GRID`` in the chosen norm.
+    signed : bool
+        For two classes: words of the first class are subtracted, those of the second added, in one column.
+    """
+
+    weights: Longs = field(compare=False)
+    floor: int
+    class_scale: tuple[int, ...]
+    words_share: int = GRID
+    others: int = 0
+    other_share: int = 0
+    signed: bool = True
+    norm: Literal["L1", "L2"] = "L1"
+
+    def __post_init__(self) -> None:
+        weights = np.asarray(self.weights)
+        fits = weights.ndim == 1 and weights.dtype.kind in "iu" and len(weights)
+        if not fits or weights.min() < 0 or weights.max() > MAX_WEIGHT[self.norm]:
+            raise bad_parameter(
+                "Weighing", "weights", "whole numbers from 0 to 2^20 (L2: to 2^10)", f"dtype {weights.dtype}"
+            )
+        object.__setattr__(self, "weights", weights.astype(np.int64))
+        if any(not 0 <= scale <= GRID for scale in self.class_scale):
+            raise bad_parameter("Weighing", "class_scale", f"whole numbers from 0 to {GRID}", self.class_scale)
+        if self.signed and len(self.class_scale) != 2:
+            raise bad_parameter("Weighing", "signed", "False unless there are two classes", self.signed)
+        shares = (self.words_share, self.others, self.other_share, self.floor - 1)
+        if min(shares) < 0 or _norm_bound(self) > GRID**2:
+            raise bad_parameter("Weighing", "words_share, others, other_share", "within the grid", shares)
+
+    @property
+    def words(self) -> int:
+        """How many features are normalised together."""
+        return len(self.weights)
+
+    @property
+    def columns(self) -> int:
+        """How many columns the words have: one if signed, else one for each class."""
+        return 1 if self.signed else len(self.class_scale)
+
+
+def _norm_bound(weighing: Weighing) -> int:
+    """The square of the largest norm that a row can have."""
+    w, k, u = weighing.words_share, weighing.others, weighing.other_share
+    return (w + k * u) ** 2 if weighing.norm == "L1" else w * w + k * u * u
+
+
+def normalised_sums(
+    batches: Iterable[Rows], weighing: Weighing, n_features: int, *, unit: Unit, version: str
+) -> tuple[Exact, int]:
+    """Add up the rows' vectors.
+
+    The rows must be bounded to ``unit.max_rows`` for each person already.
+
+    Returns
+    -------
+    Exact of shape (columns · words + classes · (n_features − words),)
+        First the words, column by column, then the other features, class by class.
+    int
+        How many of these belong to words.
+    """
+    classes, others = len(weighing.class_scale), n_features - weighing.words
+    size = weighing.columns * weighing.words
+    total = np.zeros(size + classes * others, dtype=np.int64)
+    for rows in batches:
+        cells, values = _vectors(rows, weighing, others)
+        # Sums of fewer than 2^53 are exact in double precision; a batch of 2^36 rows would be needed to exceed it.
+        total += np.bincount(cells, weights=values, minlength=len(total)).astype(np.int64)
+    bound = Bound(rows=unit.max_rows, ones=1)
+    name = hashlib.sha256(weighing.weights.tobytes() + repr(weighing).encode()).hexdigest()
+    query = (
+        f"sums of rows with {weighing.norm} norm at most {GRID} over {weighing.words} word(s) "
+        f"({'signed' if weighing.signed else 'by label'}) and {others} other feature(s)"
+    )
+    sensitivity = Sensitivity.of_normalised_rows(bound, grid=GRID, norm=weighing.norm, entries=len(total))
+    return Exact(total, sensitivity=sensitivity, unit=unit, query=query, version=f"{version}/{name}"), size
+
+
+def row_vectors(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs, Longs]:
+    """The words that rows have, the whole numbers that they add there, and whose each is."""
+    entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
+    owner = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
+    if weighing.others or (len(entries) and int(entries.max()) >= weighing.words):
+        is_word = entries < weighing.words
+        entries, owner = entries[is_word], owner[is_word]
+    weight = weighing.weights[entries]
+    mass = np.bincount(owner, weights=weight if weighing.norm == "L1" else weight * weight, minlength=len(rows))
+    divisor = np.maximum(mass.astype(np.int64), weighing.floor)
+    if weighing.norm == "L2":
+        divisor = np.floor(np.sqrt(divisor)).astype(np.int64) + 1  # above the root, which is below 2^52
+    scale = np.array(weighing.class_scale, dtype=np.int64)[rows.labels]
+    values = weight * (weighing.words_share * scale // GRID)[owner]
+    values //= divisor[owner]
+    return entries.astype(np.int64), values, owner
+
+
+def _vectors(rows: Rows, weighing: Weighing, others: int) -> tuple[Longs, Longs]:
+    """The cells that rows touch, and the whole numbers that they add there."""
+    words = weighing.words
+    cells, values, owner = row_vectors(rows, weighing)
+    labels = rows.labels
+    if weighing.signed:
+        values *= (2 * labels - 1)[owner]
+    else:
+        cells += labels[owner] * words
+    if not others:
+        return cells, values
+    entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
+    rest = entries >= words
+    ids = entries[rest].astype(np.int64) - words
+    owner = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))[rest]
+    first = np.searchsorted(owner, owner)  # where each row's other features begin
+    kept = np.arange(len(owner)) - first < weighing.others  # no row has more, but the sensitivity must not rest on it
+    ids, owner = ids[kept], owner[kept]
+    scale = np.array(weighing.class_scale, dtype=np.int64)[labels[owner]]
+    return (
+        np.concatenate([cells, weighing.columns * words + labels[owner] * others + ids]),
+        np.concatenate([values, weighing.other_share * scale // GRID]),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rules:
+    """Linear rules to choose from: public numbers, made from releases.
+
+    A row's ``scores`` are (weights·x)/max(length, least)^p, one for each column of weights, where the length is the
+    number of its first ``words`` features and p is 0, ½ or 1 as ``power`` says. Rule (i, j) predicts the second of
+    two classes if ``mixtures[i]``·scores ≥ ``thresholds[j]``. With more classes than two, columns come in blocks, one
+    for each part of a mixture, and the class of the largest mixed score, ``thresholds[j]``·``offsets`` added, is
+    predicted.
+    """
+
+    weights: Floats  # features × columns
+    mixtures: Floats  # rules × parts
+    thresholds: Floats
+    words: int
+    power: tuple[Literal["none", "root", "full"], ...]  # one for each column
+    least: int = 1
+    offsets: Floats | None = None
+
+    @property
+    def candidates(self) -> int:
+        """How many rules there are."""
+        return len(self.mixtures) * len(self.thresholds)
+
+    def digest(self) -> str:
+        """A name for these rules."""
+        state = hashlib.sha256(repr((self.words, self.power, self.least)).encode())
+        for array in (self.weights, self.mixtures, self.thresholds, self.offsets):
+            state.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+        return state.hexdigest()
+
+
+def row_scores(indptr: Longs, indices: NDArray[np.int32], rules: Rules) -> Floats:
+    """Scores of rows under each column of weights.
+
+    A row's scores must depend on that row alone, to the last bit: otherwise one row more could change what is counted
+    for others. So there are only sums over a row's own entries in their order, and single operations that IEEE 754
+    rounds correctly; no matrix product of a library that cuts the rows into blocks.
+    """
+    ones = np.ones(len(indices))
+    matrix = sp.csr_array((ones, indices, indptr), shape=(len(indptr) - 1, len(rules.weights)))
+    before = np.zeros(len(indices) + 1, dtype=np.int64)
+    np.cumsum(indices < rules.words, out=before[1:])
+    lengths = np.maximum(before[indptr[1:]] - before[indptr[:-1]], rules.least).astype(np.float64)
+    divisors = {"root": np.sqrt(lengths), "full": lengths}
+    scores: Floats = matrix @ rules.weights  # scipy: row by row, entry by entry
+    for column, power in enumerate(rules.power):
+        if power != "none":
+            scores[:, column] /= divisors[power]
+    return scores
+
+
+def mix(scores: Floats, mixture: Floats) -> Floats:
+    """Σ mixture[k]·scores[:, k], column after column."""
+    total: Floats = scores[:, 0] * mixture[0]
+    for column in range(1, len(mixture)):
+        total += scores[:, column] * mixture[column]
+    return total
+
+
+def count_correct(batches: Iterable[Rows], rules: Rules, *, classes: int, unit: Unit, version: str) -> Exact:
+    """Count how many rows each rule gets right: the utilities of a private choice."""
+    correct = np.zeros((len(rules.mixtures), len(rules.thresholds)), dtype=np.int64)
+    for rows in batches:
+        scores = row_scores(rows.indptr, rows.indices, rules)
+        for i, mixture in enumerate(rules.mixtures):
+            correct[i] += (
+                _binary_hits(mix(scores, mixture), rows.labels, rules.thresholds)
+                if classes == 2
+                else _class_hits(scores, mixture, rows.labels, rules, classes)
+            )
+    return Exact(
+        correct.ravel(),
+        sensitivity=Sensitivity.of_correct_counts(Bound(rows=unit.max_rows, ones=1), rules.candidates),
+        unit=unit,
+        query=f"rows that each of {rules.candidates} public rule(s) classifies correctly",
+        version=f"{version}/{rules.digest()}",
+    )
+
+
+def _binary_hits(mixed: Floats, labels: Longs, thresholds: Floats) -> Longs:
+    """For ascending thresholds: rows of the second class at or above each, and of the first below."""
+    below = np.searchsorted(thresholds, mixed, side="right")  # the row is at or above this many thresholds
+    ups = np.bincount(below[labels == 1], minlength=len(thresholds) + 1)
+    downs = np.bincount(below[labels == 0], minlength=len(thresholds) + 1)
+    hits: Longs = ups[::-1].cumsum()[::-1][1:] + downs.cumsum()[:-1]
+    return hits
+
+
+def _class_hits(scores: Floats, mixture: Floats, labels: Longs, rules: Rules, classes: int) -> Longs:
+    mixed = mix_classes(scores, mixture, classes)
+    offsets = np.zeros(classes) if rules.offsets is None else rules.offsets
+    hits = [int(((mixed + shift * offsets).argmax(axis=1) == labels).sum()) for shift in rules.thresholds]
+    return np.array(hits, dtype=np.int64)
+
+
+def mix_classes(scores: Floats, mixture: Floats, classes: int) -> Floats:
+    """Mix blocks of columns, one block for each part of the mixture."""
+    return np.column_stack([mix(scores[:, label::classes], mixture) for label in range(classes)])

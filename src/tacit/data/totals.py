@@ -1,0 +1,75 @@
+"""Exact scores of features for private selection, and counts of features over all labels.
+
+Sees private rows, returns :class:`tacit.privacy.exact.Exact` alone. A selection looks at differences of single scores,
+so rows need not be cut: one row moves each score by at most 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import numpy as np
+
+from tacit.data.hashing import Longs
+from tacit.data.rows import Rows
+from tacit.data.schema import Schema
+from tacit.data.statistics import cells
+from tacit.data.sums import GRID, Weighing, row_vectors
+from tacit.errors import bad_parameter
+from tacit.privacy.exact import Exact
+from tacit.privacy.unit import Bound, Sensitivity, Unit
+
+MONOTONE = {"tc": True, "dc": False, "pi": False}
+"""Scores in whole numbers that one row moves by at most 1, and whether all move the same way."""
+
+
+def feature_scores(batches: Iterable[Rows], score: str, schema: Schema, *, unit: Unit, version: str) -> Exact:
+    """Score every feature exactly: TC, and for two classes DC and PI.
+
+    Sensitivity: a row of label l changes n(F=1, l) by 1 if it has F and n(F=0, l) by 1 if not, and nothing else. TC
+    grows by 0 or 1. |n₁ − n₀| changes by at most 1 if one of its two terms does. A maximum of two such scores, of
+    which one changes by at most 1, changes by at most 1.
+    """
+    classes, width = len(schema.classes), schema.n_features
+    if score not in MONOTONE or (score != "tc" and classes != 2):
+        expected = "'tc', or for two classes 'dc' or 'pi'"
+        remedy = "Other scores are no whole numbers: use CountSelector, which computes any score from released counts."
+        raise bad_parameter("selection", "score", expected, score, remedy)
+    ones = np.zeros((classes, width), dtype=np.int64)
+    labels = np.zeros(classes, dtype=np.int64)
+    for rows in batches:
+        ones += np.bincount(cells(rows, width), minlength=classes * width).reshape(classes, width)
+        labels += np.bincount(rows.labels, minlength=classes)
+    sensitivity = Sensitivity.of_feature_scores(Bound(rows=unit.max_rows, ones=1), width, monotone=MONOTONE[score])
+    query = f"score {score} of {width} feature(s)"
+    return Exact(_score(ones, labels, score), sensitivity=sensitivity, unit=unit, query=query, version=version)
+
+
+def _score(ones: Longs, labels: Longs, score: str) -> Longs:
+    if score == "tc":
+        total: Longs = ones.sum(axis=0)
+        return total
+    present: Longs = np.abs(ones[1] - ones[0])
+    if score == "dc":
+        return present
+    zeros = labels[:, None] - ones
+    index: Longs = np.maximum(present, np.abs(zeros[1] - zeros[0]))
+    return index
+
+
+def total_sums(batches: Iterable[Rows], weighing: Weighing, *, unit: Unit, version: str) -> Exact:
+    """Add up rows' vectors over all labels: the words of :func:`tacit.data.sums.normalised_sums` in one column."""
+    total = np.zeros(weighing.words, dtype=np.int64)
+    for rows in batches:
+        ids, values, _ = row_vectors(rows, weighing)
+        total += np.bincount(ids, weights=values, minlength=len(total)).astype(np.int64)
+    bound = Bound(rows=unit.max_rows, ones=1)
+    name = hashlib.sha256(weighing.weights.tobytes() + repr(weighing).encode()).hexdigest()
+    return Exact(
+        total,
+        sensitivity=Sensitivity.of_normalised_rows(bound, grid=GRID, norm=weighing.norm, entries=len(total)),
+        unit=unit,
+        query=f"rows with each of {int((weighing.weights > 0).sum())} feature(s), long rows in part",
+        version=f"{version}/{name}",
+    )

@@ -1,0 +1,301 @@
+"""A visit at the desk: one user's data in, releases out, one charge for all of them.
+
+Sees raw private input and hands it to the private side; returns :class:`tacit.privacy.release.Release` alone, so that
+selection and models need to know neither sources nor exact statistics nor noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.bounding import Bounding, bound_rows, default_max_ones
+from tacit.data.errors import SchemaError
+from tacit.data.hashing import chain
+from tacit.data.rows import Rows, concatenate
+from tacit.data.schema import Schema
+from tacit.data.sources import Job, Source, open_source
+from tacit.data.statistics import count, in_parallel
+from tacit.data.sums import GRID, Rules, Weighing, count_correct, mix, mix_classes, normalised_sums
+from tacit.data.totals import feature_scores, total_sums
+from tacit.errors import PrivacyError, bad_parameter
+from tacit.ledger import Account, Ledger
+from tacit.privacy.budget import Budget, Number, exact, exact_delta, exact_epsilon
+from tacit.privacy.exact import Exact
+from tacit.privacy.gate import Plan
+from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Mechanism
+from tacit.privacy.objective import ExactObjective
+from tacit.privacy.release import Receipt, Release
+from tacit.privacy.unit import Bound, Sensitivity, Unit
+
+__all__ = ["GRID", "Rules", "Visit", "Weighing", "check_classes", "mix", "mix_classes", "public_max_ones"]
+
+_KEPT_ENTRIES = 1 << 28  # encoded entries kept in memory between two passes; larger data are read again
+_THREADS = 2
+_DERIVED = 11  # use of a simulation's seed for bounding
+
+
+class Visit:
+    """One user's private data, under one plan.
+
+    Parameters
+    ----------
+    data, y, persons : raw input
+        As :func:`tacit.data.sources.open_source` takes it.
+    schema : Schema
+        Its unit is replaced by the account's.
+    owner : str
+        Whose fit this is, for messages.
+    epsilon, delta : float
+        What the whole visit may cost.
+    account : Account, optional
+        Who pays; None opens a one-off account in memory with exactly this budget.
+    random_state : int, optional
+        A seed: a simulation, which is not private.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        y: Any,
+        schema: Schema,
+        *,
+        owner: str,
+        epsilon: Number,
+        delta: Number = 0.0,
+        account: Account | None = None,
+        random_state: int | None = None,
+        persons: Any = None,
+    ) -> None:
+        self.owner = owner
+        self.epsilon = exact_epsilon(epsilon, owner)
+        self.delta = exact_delta(delta, owner)
+        self.account = _account(account, self.epsilon, self.delta, owner)
+        self.random_state = _check_state(random_state, owner)
+        unit = self.account.unit
+        if unit.column is not None and persons is None and unit.column not in getattr(data, "columns", ()):
+            raise PrivacyError(
+                f"The account protects '{unit}', so {owner} must know whose each row is: pass persons= to fit."
+            )
+        schema = replace(schema, unit=unit)
+        # A one-off account ends with the visit, so nobody asks it twice and the data need no name.
+        version = "one-off" if account is None else None
+        self._source = open_source(data, schema, y=y, persons=persons, version=version)
+        self._seed = self.account.seed if account is not None or random_state is None else _derived(random_state)
+        self._batches: list[Rows] | None = None
+        self._plan: Plan | None = None
+        self._releases: dict[str, Release] = {}
+
+    @property
+    def schema(self) -> Schema:
+        """The public description of the data."""
+        return self._source.schema
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.schema.unit
+
+    @property
+    def version(self) -> str:
+        """A name for the data and how they are bounded. Not for showing."""
+        return f"{self._source.version}/{self._seed}"
+
+    # -- paying -------------------------------------------------------------------------------------------------------
+
+    def noise(self, share: Number, *, delta_share: Number = 1) -> Mechanism:
+        """Additive noise for a share of the budget: Laplace, or Gaussian where there is a δ."""
+        epsilon = self.epsilon * exact(share, self.owner, "share", "a number")
+        if not self.delta or not delta_share:
+            return DiscreteLaplace(epsilon)
+        return DiscreteGaussian(epsilon, self.delta * exact(delta_share, self.owner, "delta_share", "a number"))
+
+    def start(self, name: str, steps: Mapping[str, Mechanism]) -> None:
+        """Pay for all steps at once; ``name`` holds every public parameter that tells this fit from another."""
+        self._plan = Plan(
+            self.account,
+            f"{self.owner}: {name}; features {self.schema.fingerprint}",
+            steps,
+            version=self._source.version,
+            delta=self.delta,
+            random_state=self.random_state,
+        )
+
+    def release(self, step: str, statistic: Exact | ExactObjective) -> Release:
+        """Draw one step that was paid for."""
+        if self._plan is None:
+            raise PrivacyError("Nothing was paid for yet: call start() first.")
+        release = self._plan.release(step, statistic)
+        self._releases[step] = release
+        return release
+
+    def receipt(self) -> Receipt:
+        """One receipt for the whole visit, with a line for each step."""
+        if self._plan is None or not self._releases:
+            raise PrivacyError("Nothing was released yet.")
+        parts = {name: release.receipt for name, release in self._releases.items()}
+        last = parts[next(reversed(parts))].to_dict()
+        fields = ("mechanism", "query", "sensitivity", "noise", "proof")
+        steps = [{"step": name} | {field: receipt[field] for field in fields} for name, receipt in parts.items()]
+        whole = {
+            "mechanism": self._plan.charge.mechanism,
+            "query": self._plan.charge.query,
+            "sensitivity": None,
+            "noise": None,
+            "plan": f"{len(steps)} step(s), paid once",
+            "proof": sorted({str(receipt["proof"]) for receipt in parts.values()}),
+            "steps": steps,
+        }
+        return Receipt(last | whole)
+
+    def deviation(self, step: str) -> float:
+        """The standard deviation of the noise in a released step."""
+        noise = self._releases[step].receipt["noise"]
+        if "variance" in noise:
+            return math.sqrt(Fraction(noise["variance"]))
+        return math.sqrt(2) * float(Fraction(noise["noise_scale"]))
+
+    # -- what can be released -----------------------------------------------------------------------------------------
+
+    def labels(self, step: str) -> NDArray[np.int64]:
+        """Rows by label."""
+        classes = self.schema.classes
+        total = np.zeros(len(classes), dtype=np.int64)
+        for rows in self.rows():
+            total += np.bincount(rows.labels, minlength=len(classes))
+        bound = Bound(rows=self.unit.max_rows, ones=1)
+        statistic = Exact(
+            total,
+            sensitivity=Sensitivity.of_row_counts(bound),
+            unit=self.unit,
+            query=f"rows by label ({len(classes)})",
+            version=self.version,
+        )
+        return self.release(step, statistic).values
+
+    def counts(self, step: str, max_ones: int) -> NDArray[np.int64]:
+        """Rows by label and feature, at most ``max_ones`` features of a row."""
+        statistic = count(self._kept(), Bounding(max_ones, self.unit, self._seed), jobs=_THREADS).features
+        return self.release(step, statistic).values
+
+    def sums(self, step: str, weighing: Weighing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sums of normalised rows, in units of one row: words (columns × words), other features (classes × others)."""
+        width, classes = self.schema.n_features, len(self.schema.classes)
+        statistic, size = normalised_sums(self.rows(), weighing, width, unit=self.unit, version=self.version)
+        values = self.release(step, statistic).values / GRID
+        return values[:size].reshape(weighing.columns, weighing.words), values[size:].reshape(classes, -1)
+
+    def choose(self, step: str, rules: Rules) -> int:
+        """The number of a rule that gets many rows right."""
+        version = self.version
+        classes = len(self.schema.classes)
+        statistic = count_correct(self.rows(), rules, classes=classes, unit=self.unit, version=version)
+        return int(self.release(step, statistic).values[0])
+
+    def select(self, step: str, score: str) -> NDArray[np.int64]:
+        """Indices that the step's mechanism chooses by the exact scores of features; no row is cut for that."""
+        version = self.version
+        statistic = feature_scores(self.rows(), score, self.schema, unit=self.unit, version=version)
+        return self.release(step, statistic).values
+
+    def totals(
+        self, step: str, features: NDArray[np.int64] | None, *, length: int
+    ) -> tuple[NDArray[np.float64], float]:
+        """Counts of features, from rows normalised over ``features`` (None: all) to at most one row's worth.
+
+        A row with up to ``length`` of the features is counted in full, a longer one in part. Returns counts, and the
+        standard deviation of their noise.
+        """
+        width = self.schema.n_features
+        weights = np.ones(width, dtype=np.int64)
+        if features is not None:
+            weights[:] = 0
+            weights[features] = 1
+        weighing = Weighing(weights, length, (GRID,) * len(self.schema.classes), signed=False)
+        statistic = total_sums(self.rows(), weighing, unit=self.unit, version=self.version)
+        values: NDArray[np.float64] = self.release(step, statistic).values * np.float64(length / GRID)
+        return values, self.deviation(step) * length / GRID
+
+    # -- how it works -------------------------------------------------------------------------------------------------
+
+    def rows(self) -> Iterator[Rows]:
+        """Encoded rows, bounded by person where the unit is one; kept for the next pass if they are few enough."""
+        if self._batches is not None:
+            yield from self._batches
+            return
+        batches = in_parallel(self._source.jobs(), _same, _THREADS)
+        if self.unit.column is not None:
+            whole = list(batches)
+            bounding = Bounding(max(1, self.schema.n_features), self.unit, self._seed)
+            self._batches = [bound_rows(concatenate(whole), bounding)] if whole else []
+            yield from self._batches
+            return
+        kept: list[Rows] | None = []
+        entries = 0
+        for rows in batches:
+            entries += len(rows.indices)
+            kept = None if kept is None or entries > _KEPT_ENTRIES else [*kept, rows]
+            yield rows
+        self._batches = kept
+
+    def _kept(self) -> Source:
+        """The source, from memory where its rows are there and the unit is a row."""
+        if self._batches is None or self.unit.column is not None:
+            return self._source
+        jobs: list[Job] = [_giving(rows) for rows in self._batches]
+        return Source(self.schema, lambda: iter(jobs), lambda: self._source.version)
+
+
+def _same(rows: Rows) -> Rows:
+    return rows
+
+
+def _giving(rows: Rows) -> Callable[[], Rows]:
+    return lambda: rows
+
+
+def _account(account: object, epsilon: Fraction, delta: Fraction, owner: str) -> Account:
+    if account is None:
+        return Ledger.open().account("one-off", budget=Budget(epsilon, delta))
+    if not isinstance(account, Account):
+        expected = "None (a one-off account) or a tacit Account"
+        raise bad_parameter(owner, "account", expected, type(account).__name__, "See tacit.Ledger.open().")
+    return account
+
+
+def _check_state(random_state: Any, owner: str) -> int | None:
+    if random_state is None:
+        return None
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, bool) or not hasattr(random_state, "__index__") or int(random_state) < 0:
+        expected = "None (the operating system's entropy) or a whole number (a simulation, which is not private)"
+        raise bad_parameter(owner, "random_state", expected, random_state)
+    return int(random_state)
+
+
+def _derived(random_state: int) -> int:
+    return int(chain(random_state & (2**63 - 1), _DERIVED)[0])
+
+
+def check_classes(owner: str, classes: Any, *, least: int = 2) -> tuple[Any, ...]:
+    """Check declared classes: they are public, and never read from the data."""
+    try:
+        declared = tuple(classes)
+        Schema.matrix(1, declared)
+    except (TypeError, SchemaError):
+        expected = f"at least {least} different labels, all texts or all numbers"
+        remedy = "Declare them: labels are never read from private data."
+        raise bad_parameter(owner, "classes", expected, classes, remedy) from None
+    return declared
+
+
+def public_max_ones(n_rows: float, n_features: int, epsilon: Fraction) -> int:
+    """The default for r, from public quantities."""
+    return default_max_ones(max(1, int(n_rows)), n_features, float(epsilon))

@@ -1,0 +1,120 @@
+"""Texts at the desk: a visit for labelled private texts, features of texts to predict, and public word frequencies."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tacit.data.features import encode
+from tacit.data.hashing import hash_strings
+from tacit.data.rows import Rows
+from tacit.data.schema import Schema
+from tacit.data.sources import as_series
+from tacit.data.style import EDGES, PATTERNS, style_schema, with_style
+from tacit.data.sums import Rules, row_scores
+from tacit.data.text import tokens, valid_text
+from tacit.desk.counts import Visit
+from tacit.errors import MissingExtraError, bad_parameter
+from tacit.ledger import Account
+
+__all__ = ["STYLES", "STYLE_BINS", "score_texts", "text_frequencies", "text_visit", "word_frequencies"]
+
+STYLES = len(PATTERNS)
+STYLE_BINS = len(EDGES)
+
+Floats = NDArray[np.float64]
+
+
+def text_visit(
+    texts: Any,
+    y: Any,
+    *,
+    bits: int,
+    classes: tuple[Any, ...],
+    owner: str,
+    epsilon: float,
+    delta: float,
+    account: Account | None,
+    random_state: int | None,
+    persons: Any,
+) -> Visit:
+    """Open a visit for private texts: their words in 2^bits buckets, and their style."""
+    return Visit(
+        with_style(_texts(texts, owner)),
+        y,
+        _schema(bits, classes),
+        owner=owner,
+        epsilon=epsilon,
+        delta=delta,
+        account=account,
+        random_state=random_state,
+        persons=persons,
+    )
+
+
+def score_texts(texts: Any, bits: int, rules: Rules, owner: str) -> Floats:
+    """Scores of texts under each column of a rule's weights: for prediction."""
+    rows = _encode(_texts(texts, owner), bits)
+    return row_scores(rows.indptr, rows.indices, rules)
+
+
+def text_frequencies(texts: Any, bits: int, owner: str) -> tuple[Floats, float]:
+    """From public texts: the share of them that have a word of each bucket, and how many buckets a text has."""
+    series = _texts(texts, owner)
+    if not len(series):
+        raise bad_parameter(owner, "public_text", "at least one public text", "none")
+    total = np.zeros(1 << bits)
+    for begin in range(0, len(series), 1 << 14):
+        rows = _encode(series.slice(begin, 1 << 14), bits)
+        total += np.bincount(rows.indices[rows.indices < 1 << bits], minlength=1 << bits)
+    # Half a text more for every bucket: a word that the public texts lack is rare, not impossible.
+    share = (total + 0.5) / (len(series) + 1)
+    return share, float(share.sum())
+
+
+@lru_cache(maxsize=8)
+def word_frequencies(language: str, bits: int, length: float, owner: str) -> Floats:
+    """From a public list of words: the chance that a text of this many words has a word of each bucket."""
+    try:
+        import wordfreq
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{owner}(word_list=…) needs public word frequencies: pip install 'tacit[words]'."
+        ) from error
+    try:
+        table = wordfreq.get_frequency_dict(language, wordlist="best")
+    except (LookupError, ValueError):
+        languages = sorted(wordfreq.available_languages())
+        raise bad_parameter(owner, "word_list", f"one of {languages}", language) from None
+    words = [(word, share) for word, share in table.items() if tokens(word) == [word]]
+    buckets = hash_strings(valid_text(word for word, _ in words)) & ((1 << bits) - 1)
+    rate = np.bincount(buckets, weights=np.array([share for _, share in words]), minlength=1 << bits)
+    chance: Floats = -np.expm1(-rate * length)
+    chance.flags.writeable = False  # shared by all who ask
+    return chance
+
+
+def _schema(bits: int, classes: tuple[Any, ...]) -> Schema:
+    return style_schema(classes, bits=bits, words=None)
+
+
+def _encode(texts: pl.Series, bits: int) -> Rows:
+    schema = _schema(bits, (0, 1))
+    return encode(with_style(texts), schema, None, np.zeros(len(texts), dtype=np.int64))
+
+
+def _texts(texts: Any, owner: str) -> pl.Series:
+    if isinstance(texts, str | bytes) or not hasattr(texts, "__len__"):
+        raise bad_parameter(owner, "X", "a sequence of texts", type(texts).__name__)
+    if isinstance(texts, list | tuple):
+        return valid_text(texts).rename("text")
+    if isinstance(texts, np.ndarray) and texts.ndim == 2 and texts.shape[1] == 1:
+        texts = texts.ravel()
+    series = as_series("text", texts)
+    if series.dtype != pl.String:
+        raise bad_parameter(owner, "X", "a one-dimensional sequence of texts", f"values of type {series.dtype}")
+    return series

@@ -1,0 +1,166 @@
+"""Naive Bayes for binary features, from private counts. Public side: sees releases only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.desk.counts import Visit, check_classes, public_max_ones
+from tacit.desk.schemas import matrix_schema
+from tacit.errors import bad_parameter
+from tacit.ledger import Account
+from tacit.models._base import Floats, PrivateClassifier, binary_matrix, check_fitted, label_input, matrix_input
+
+LABEL_SHARE = 0.05
+"""Part of the budget for the number of rows by label, which set the scale of everything else."""
+
+NOISE_SMOOTHING = 5.0
+"""Pseudo-counts, in standard deviations of the noise. A feature whose counts are noise alone then has log-odds of
+about √2/5, too little to outvote a feature that is there. Between 3 and 10 little changes."""
+
+SIGNIFICANT = 3.0
+"""Deviations of the noise below which a feature's *absence* says nothing. There are thousands of absent features in
+every row, and their noise would add up."""
+
+
+class BernoulliNB(PrivateClassifier):
+    """Naive Bayes from one release of private counts by label and feature.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        What one fit costs. With ``delta`` above 0 the noise is Gaussian, which helps when rows have many ones.
+    max_ones : int, optional
+        At most this many ones of a row are counted. Default: a public rule of the noisy number of rows, the number of
+        features and epsilon.
+    classes : sequence, default (0, 1)
+        The declared labels; rows with any other are left out.
+    alpha : float, default 1.0
+        Additive smoothing, as without privacy; smoothing for the noise comes on top of it.
+    account : Account, optional
+        Who pays; None means a one-off account of exactly this budget.
+    random_state : int, optional
+        A seed, for simulations: the receipt then says "not private".
+
+    Attributes
+    ----------
+    classes_ : array
+    weights_ : array of shape (classes, features)
+        What the presence of a feature adds to the log-probability of a class.
+    intercept_ : array of shape (classes,)
+    feature_count_, class_count_ : arrays
+        The released counts.
+    max_ones_ : int
+    receipt_ : Receipt
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1, 0], [1, 0], [0, 1], [0, 1]] * 500)
+    >>> y = np.array([0, 0, 1, 1] * 500)
+    >>> model = BernoulliNB(epsilon=1.0, random_state=0).fit(X, y)
+    >>> model.predict([[1, 0], [0, 1]]).tolist()
+    [0, 1]
+    >>> model.receipt_["epsilon"]
+    1.0
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        *,
+        max_ones: int | None = None,
+        classes: Any = (0, 1),
+        alpha: float = 1.0,
+        account: Account | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.max_ones = max_ones
+        self.classes = classes
+        self.alpha = alpha
+        self.account = account
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, persons: Any = None) -> BernoulliNB:
+        """Count privately, then train on the release.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (rows, features)
+            A feature is present where the entry is neither 0 nor NaN. CSR stays sparse.
+        y : array of labels
+        persons : array, optional
+            Whose each row is, where the account protects persons.
+        """
+        classes = check_classes("BernoulliNB", self.classes)
+        if not np.isfinite(self.alpha) or self.alpha < 0:
+            raise bad_parameter("BernoulliNB", "alpha", "a finite number of at least 0", self.alpha)
+        X = matrix_input(self, X, reset=True)
+        visit = Visit(
+            X,
+            label_input(self, X, y),
+            matrix_schema(X.shape[1], classes),
+            owner="BernoulliNB",
+            epsilon=self.epsilon,
+            delta=self.delta,
+            account=self.account,
+            random_state=self.random_state,
+            persons=persons,
+        )
+        counts = visit.noise(1 - LABEL_SHARE)
+        visit.start(
+            f"at most {self.max_ones} ones", {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": counts}
+        )
+        labels = visit.labels("labels")
+        r = self.max_ones
+        if r is None:
+            r = public_max_ones(float(np.maximum(labels, 1).sum()), X.shape[1], visit.epsilon)
+        ones = visit.counts("ones", r)
+        self.classes_ = np.array(classes)
+        self.max_ones_ = r
+        self.feature_count_, self.class_count_ = ones, labels
+        self.weights_, self.intercept_ = train(ones, labels, visit.deviation("ones"), self.alpha)
+        self.receipt_ = visit.receipt()
+        return self
+
+    def _log_scores(self, X: Any) -> Floats:
+        check_fitted(self)
+        ones = binary_matrix(matrix_input(self, X, reset=False))
+        scores: Floats = np.asarray(ones @ self.weights_.T)
+        return scores + self.intercept_
+
+
+def train(
+    ones: NDArray[np.int64], labels: NDArray[np.int64], deviation: float, alpha: float = 1.0
+) -> tuple[Floats, Floats]:
+    """Turn released counts into the weights of a linear rule, one row for each class, and its intercepts.
+
+    With p the smoothed share of rows that have a feature, its presence weighs log p − log(1 − p), and the intercept
+    holds the class's log-share and all log(1 − p), as in ``sklearn.naive_bayes.BernoulliNB``; without noise they agree.
+    Noise is met twice: by more smoothing, and by moving log(1 − p) of features whose classes differ by no more than
+    noise towards the mean over classes.
+
+    Parameters
+    ----------
+    deviation : float
+        Standard deviation of the noise of one count.
+    """
+    sizes = np.maximum(labels.astype(np.float64), 1.0)
+    table = np.clip(ones.astype(np.float64), 0.0, sizes[:, None])
+    extra = NOISE_SMOOTHING * deviation * sizes / sizes.mean()
+    share = (table + alpha + extra[:, None]) / (sizes + 2 * (alpha + extra))[:, None]
+    middle = share.mean(axis=0)
+    raw = (ones + alpha) / (sizes + 2 * alpha)[:, None]
+    signal = ((raw - raw.mean(axis=0)) ** 2).sum(axis=0)
+    spread = ((deviation / sizes) ** 2).sum()
+    trust = np.ones_like(signal)
+    if spread > 0:
+        trust = np.maximum(0.0, 1 - SIGNIFICANT**2 * spread / np.maximum(signal, spread))
+    present = np.log(np.clip(share, 1e-12, 1))
+    absent = np.log1p(-np.clip(middle + trust * (share - middle), 0, 1 - 1e-12))
+    return present - absent, np.log(sizes / sizes.sum()) + absent.sum(axis=1)

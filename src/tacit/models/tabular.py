@@ -1,0 +1,130 @@
+"""From a table with a public schema to a private classifier. Public side: sees releases only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tacit.desk.counts import Visit, check_classes, public_max_ones
+from tacit.desk.schemas import Table, score_table, table_schema
+from tacit.ledger import Account
+from tacit.models._base import Floats, PrivateClassifier, check_fitted
+from tacit.models.naive_bayes import LABEL_SHARE, train
+
+
+class TabularClassifier(PrivateClassifier):
+    """The recommended way from a table to a private classifier: categories, numbers in bins and text, under a schema.
+
+    Every row has one feature of each category or number column, so that nothing needs to be cut; text columns are cut
+    to a public number of words. The model is Naive Bayes on one release of counts.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        What one fit costs. With ``delta`` above 0 the noise is Gaussian, which helps for many columns.
+    schema : Schema
+        The public description of the columns.
+    classes : sequence, optional
+        The declared labels; default those of the schema.
+    max_ones : int, optional
+        At most this many features of a row are counted. Default: the number of columns, for tables without text.
+    account : Account, optional
+        Who pays; None means a one-off account of exactly this budget.
+    random_state : int, optional
+        A seed, for simulations: the receipt then says "not private".
+
+    Attributes
+    ----------
+    classes_ : array
+    weights_ : array of shape (classes, features); ``intercept_`` : array of shape (classes,)
+    feature_names_ : list of str
+    receipt_ : Receipt
+
+    Examples
+    --------
+    >>> import polars as pl, tacit
+    >>> schema = tacit.Schema.from_toml(\'\'\'
+    ... label = {classes = [0, 1]}
+    ... [columns.colour]
+    ... kind = "category"
+    ... values = ["red", "blue"]
+    ... \'\'\')
+    >>> table = pl.DataFrame({"colour": ["red", "blue"] * 500})
+    >>> model = TabularClassifier(epsilon=1.0, schema=schema, random_state=0).fit(table, [0, 1] * 500)
+    >>> model.predict(pl.DataFrame({"colour": ["blue", "red"]})).tolist()
+    [1, 0]
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        *,
+        schema: Any = None,
+        classes: Any = None,
+        max_ones: int | None = None,
+        account: Account | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.schema = schema
+        self.classes = classes
+        self.max_ones = max_ones
+        self.account = account
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.two_d_array = False  # a data frame with the schema's columns
+        return tags
+
+    def _declared(self) -> tuple[Any, ...]:
+        if self.classes is None:
+            return tuple(getattr(self.schema, "classes", (0, 1)))
+        return check_classes("TabularClassifier", self.classes)
+
+    def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> TabularClassifier:
+        """Count privately, then train on the release.
+
+        Parameters
+        ----------
+        X : data frame (pandas, Polars), Arrow table, or a path to files
+            With the schema's columns.
+        y : array of labels, where they are not a column of the schema
+        persons : array, optional
+            Whose each row is, where the account protects persons and no column says so.
+        """
+        owner = "TabularClassifier"
+        classes = self._declared()
+        table = table_schema(self.schema, classes, owner)
+        visit = Visit(
+            X,
+            y,
+            table.schema,
+            owner=owner,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            account=self.account,
+            random_state=self.random_state,
+            persons=persons,
+        )
+        steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": visit.noise(1 - LABEL_SHARE)}
+        visit.start(f"at most {self.max_ones} ones", steps)
+        labels = visit.labels("labels")
+        r = self.max_ones
+        if r is None and table.has_text:
+            r = public_max_ones(float(np.maximum(labels, 1).sum()), table.schema.n_features, visit.epsilon)
+        ones = visit.counts("ones", table.columns if r is None else r)
+        self.weights_, self.intercept_ = train(ones, labels, visit.deviation("ones"))
+        self.table_: Table = table
+        self.feature_names_ = table.schema.feature_names()
+        self.classes_ = np.array(classes)
+        self.receipt_ = visit.receipt()
+        return self
+
+    def _log_scores(self, X: Any) -> Floats:
+        check_fitted(self)
+        return score_table(X, self.table_, self.weights_) + self.intercept_

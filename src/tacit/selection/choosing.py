@@ -1,0 +1,159 @@
+"""Selection by private choices on exact scores: no row is cut, and only the choice is released. Public side."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+
+from tacit.errors import bad_parameter
+from tacit.ledger import Account
+from tacit.privacy.mechanisms import SparseVector, TopK, TopKMethod
+from tacit.selection._base import PrivateSelector, check_whole
+
+WHOLE_SCORES = ("tc", "dc", "pi")
+
+
+def _check_score(owner: str, score: str) -> None:
+    if score not in WHOLE_SCORES:
+        remedy = "For other scores use CountSelector, which computes them from released counts."
+        raise bad_parameter(owner, "score", f"one of {WHOLE_SCORES}", score, remedy)
+
+
+class TopKSelector(PrivateSelector):
+    """Select k features of large score by the exponential mechanism's exact relatives.
+
+    Best for a handful of features: each choice gets epsilon/k. No count is released.
+
+    Parameters
+    ----------
+    k : int
+    score : {"tc", "dc", "pi"}, default "tc"
+        Total count, difference count or purity index. For the total count choices are twice as sharp, since one row
+        moves all counts the same way.
+    epsilon : float
+        What one fit costs; ``delta`` is accepted for symmetry and not used.
+    method : {"peeling", "one-shot"}, default "peeling"
+        k choices by permute-and-flip one after another, or noise once and the k largest, for very many features.
+    classes, account, random_state :
+        As for :class:`tacit.BernoulliNB`.
+
+    Attributes
+    ----------
+    ranking_ : array of k indices, in the order of their choice
+    support_ : mask of the selected features
+    receipt_ : Receipt
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.zeros((500, 4)); X[:, 2] = 1
+    >>> TopKSelector(k=1, random_state=0).fit(X, np.zeros(500)).ranking_.tolist()
+    [2]
+    """
+
+    def __init__(
+        self,
+        k: int,
+        score: str = "tc",
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        *,
+        method: Literal["peeling", "one-shot"] = "peeling",
+        classes: Any = (0, 1),
+        account: Account | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.k = k
+        self.score = score
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.classes = classes
+        self.account = account
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> TopKSelector:
+        """Choose features privately."""
+        owner = "TopKSelector"
+        _check_score(owner, self.score)
+        if self.method not in ("peeling", "one-shot"):
+            raise bad_parameter(owner, "method", "'peeling' or 'one-shot'", self.method)
+        check_whole(owner, "k", self.k)
+        visit = self._visit(X, y, persons)
+        k = check_whole(owner, "k", self.k, most=visit.schema.n_features)
+        visit.start(f"{k} features by {self.score}", {"choice": TopK(visit.epsilon, k, TopKMethod(self.method))})
+        self.ranking_ = visit.select("choice", self.score)
+        self._keep(self.ranking_, visit)
+        return self
+
+
+class ThresholdSelector(PrivateSelector):
+    """Select features whose score reaches a threshold, by the corrected sparse vector technique.
+
+    The paper's Private Threshold Testing and NoisyCut are not differentially private; this is what is. It stops after
+    ``max_selected`` features, and each of them costs: for more than a few, :class:`tacit.CountSelector` is better.
+
+    Parameters
+    ----------
+    threshold : float
+    max_selected : int
+        Stop after this many; features are visited in a random order.
+    score : {"tc", "dc", "pi"}, default "tc"
+    epsilon : float
+        What one fit costs; ``delta`` is accepted for symmetry and not used.
+    classes, account, random_state :
+        As for :class:`tacit.BernoulliNB`.
+
+    Attributes
+    ----------
+    answers_ : array of shape (features,)
+        1 reached, 0 not reached, −1 not visited.
+    support_ : mask of the selected features
+    receipt_ : Receipt
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.zeros((500, 4)); X[:, 2] = 1
+    >>> selector = ThresholdSelector(threshold=250, max_selected=1, random_state=0).fit(X, np.zeros(500))
+    >>> selector.get_support(indices=True).tolist()
+    [2]
+    """
+
+    def __init__(
+        self,
+        threshold: float,
+        max_selected: int = 10,
+        score: str = "tc",
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        *,
+        classes: Any = (0, 1),
+        account: Account | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.threshold = threshold
+        self.max_selected = max_selected
+        self.score = score
+        self.epsilon = epsilon
+        self.delta = delta
+        self.classes = classes
+        self.account = account
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> ThresholdSelector:
+        """Ask feature after feature whether it reaches the threshold."""
+        owner = "ThresholdSelector"
+        _check_score(owner, self.score)
+        if not math.isfinite(self.threshold) or abs(self.threshold) >= 2**60:
+            raise bad_parameter(owner, "threshold", "a finite number", self.threshold)
+        limit = check_whole(owner, "max_selected", self.max_selected)
+        visit = self._visit(X, y, persons)
+        # Scores are whole, so reaching the threshold means reaching the next whole number.
+        mechanism = SparseVector(visit.epsilon, math.ceil(self.threshold), limit)
+        visit.start(f"{self.score} of at least {self.threshold}, at most {limit}", {"answers": mechanism})
+        self.answers_ = visit.select("answers", self.score)
+        self._keep(np.flatnonzero(self.answers_ == 1), visit)
+        return self

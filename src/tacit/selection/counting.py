@@ -1,0 +1,160 @@
+"""Selection from released counts: every score is post-processing of one table. Public side: sees releases only."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.desk.counts import Visit, public_max_ones
+from tacit.errors import bad_parameter
+from tacit.ledger import Account
+from tacit.selection._base import PrivateSelector, check_whole, largest
+from tacit.selection.scores import SCORES, score_features
+
+LABEL_SHARE = 0.05
+
+ROUNDS = {"labels": Fraction(2, 100), "first": Fraction(58, 100), "second": Fraction(40, 100)}
+"""Parts of the budget in two rounds: number of rows, a first look at all features, a second at those in doubt."""
+
+LEAST_ONES = 4
+USUAL_ONES = 12
+"""Ones of a usual row, to read the first look as counts. Only the order of features and the certain ones rest on it."""
+
+DOUBT = 5.0
+"""Noise scales above the threshold from which the first look is believed, and the feature is not counted again: the
+most frequent features then no longer use up the rows of those in doubt."""
+
+PARTLY_COUNTED = 0.7
+"""In the second round rows with many features count in part, so the threshold is lowered."""
+
+
+class CountSelector(PrivateSelector):
+    """Select features by a score of privately released counts.
+
+    Parameters
+    ----------
+    k : int, optional
+        Keep the k features of largest score.
+    threshold : float, optional
+        Or keep the features whose score is at least this much. Exactly one of ``k`` and ``threshold`` is given.
+    score : {"tc", "dc", "pi", "ig", "chi2"}, default "tc"
+        Total count, difference count, purity index, information gain, χ².
+    epsilon, delta : float
+        What one fit costs.
+    max_ones : int, optional
+        At most this many ones of a row are counted. Default: a public rule.
+    rounds : {1, 2}, default 1
+        Two rounds, for ``score="tc"``: a first look rules most features out, and the second counts the rest alone,
+        where rows are short and little is lost.
+    classes, account, random_state :
+        As for :class:`tacit.BernoulliNB`.
+
+    Attributes
+    ----------
+    scores_ : array of shape (features,)
+        From released counts; may be published.
+    support_ : mask of the selected features
+    receipt_ : Receipt
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.zeros((2000, 4)); X[:, 2] = 1
+    >>> selector = CountSelector(k=1, epsilon=1.0, random_state=0).fit(X, np.zeros(2000))
+    >>> selector.get_support(indices=True).tolist()
+    [2]
+    """
+
+    def __init__(
+        self,
+        k: int | None = None,
+        threshold: float | None = None,
+        score: str = "tc",
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        *,
+        max_ones: int | None = None,
+        rounds: int = 1,
+        classes: Any = (0, 1),
+        account: Account | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.k = k
+        self.threshold = threshold
+        self.score = score
+        self.epsilon = epsilon
+        self.delta = delta
+        self.max_ones = max_ones
+        self.rounds = rounds
+        self.classes = classes
+        self.account = account
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> CountSelector:
+        """Release counts, score them and select."""
+        self._check()
+        visit = self._visit(X, y, persons)
+        if self.k is not None:
+            check_whole("CountSelector", "k", self.k, most=visit.schema.n_features)
+        chosen = self._two_rounds(visit) if self.rounds == 2 else self._one_round(visit)
+        self._keep(chosen, visit)
+        return self
+
+    def _check(self) -> None:
+        owner = "CountSelector"
+        if (self.k is None) == (self.threshold is None):
+            raise bad_parameter(owner, "k", "given, or else threshold", self.k)
+        if self.threshold is not None and not math.isfinite(self.threshold):
+            raise bad_parameter(owner, "threshold", "a finite number", self.threshold)
+        if self.score not in SCORES:
+            raise bad_parameter(owner, "score", f"one of {sorted(SCORES)}", self.score)
+        if self.rounds not in (1, 2) or (self.rounds == 2 and self.score != "tc"):
+            raise bad_parameter(owner, "rounds", "1, or for score='tc' 2", self.rounds)
+
+    def _one_round(self, visit: Visit) -> NDArray[np.int64]:
+        steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": visit.noise(1 - LABEL_SHARE)}
+        visit.start(f"at most {self.max_ones} ones", steps)
+        labels = visit.labels("labels")
+        r = self.max_ones
+        if r is None:
+            rows = float(np.maximum(labels, 1).sum())
+            r = public_max_ones(rows, visit.schema.n_features, visit.epsilon)
+        ones = visit.counts("ones", r)
+        self.scores_ = score_features(self.score, ones, labels)
+        return self._choose(self.scores_)
+
+    def _choose(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        if self.k is not None:
+            return largest(scores, self.k)
+        assert self.threshold is not None
+        return np.flatnonzero(scores >= self.threshold).astype(np.int64)
+
+    def _two_rounds(self, visit: Visit) -> NDArray[np.int64]:
+        steps = {name: visit.noise(share, delta_share=0) for name, share in ROUNDS.items()}
+        visit.start(f"two rounds, k {self.k}, threshold {self.threshold}", steps)
+        rows = max(1.0, float(visit.labels("labels").sum()))
+        width = visit.schema.n_features
+        looked, first_noise = visit.totals("first", None, length=LEAST_ONES)
+        first, first_noise = looked * (USUAL_ONES / LEAST_ONES), first_noise * (USUAL_ONES / LEAST_ONES)
+        # The rows hold about 15 features each, so no more than 15·rows/threshold features can reach the threshold.
+        room = 8 * self.k if self.k is not None else math.ceil(15 * rows / max(self.threshold or 1.0, 1.0))
+        order = largest(first, min(width, max(room, 10)))
+        sure = np.zeros(width, dtype=np.bool_)
+        if self.threshold is not None:
+            sure = first > self.threshold + DOUBT / math.sqrt(2) * first_noise
+        doubtful = order[~sure[order]]
+        self.scores_ = np.where(sure, first, 0.0)
+        if len(doubtful):
+            length = 2 if visit.epsilon < 0.3 else 3 if visit.epsilon < 1 else 5
+            second, second_noise = visit.totals("second", doubtful, length=length)
+            trust = 0.5 * (second_noise / first_noise) ** 2
+            self.scores_[doubtful] = (second[doubtful] + trust * first[doubtful]) / (1 + trust)
+        if self.k is not None:
+            return largest(self.scores_, self.k)
+        assert self.threshold is not None
+        above = self.scores_ >= PARTLY_COUNTED * self.threshold
+        return np.flatnonzero(sure | above).astype(np.int64)

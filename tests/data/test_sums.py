@@ -1,0 +1,260 @@
+"""Normalised sums, correct counts and feature scores against brute force, and the norms that one row can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from tacit.data.rows import Rows, offsets_of
+from tacit.data.schema import Schema
+from tacit.data.sums import GRID, Rules, Weighing, count_correct, mix, normalised_sums, row_scores
+from tacit.data.totals import feature_scores, total_sums
+from tacit.errors import ParameterError, PrivacyError
+from tacit.privacy._seal import open_exact
+from tacit.privacy.exact import Exact
+from tacit.privacy.unit import Unit
+
+WORDS, OTHERS = 7, 4
+WIDTH = WORDS + OTHERS
+Row = tuple[frozenset[int], int]
+
+rows_of = st.lists(st.tuples(st.frozensets(st.integers(0, WIDTH - 1)), st.integers(0, 1)), min_size=0, max_size=8)
+weighings = st.builds(
+    lambda weights, floor, scale, share, signed, norm: Weighing(
+        np.array(weights, dtype=np.int64),
+        floor,
+        scale,
+        words_share=int(GRID * share),
+        others=2,
+        other_share=int(GRID * (1 - share) / 2),
+        signed=signed,
+        norm=norm,
+    ),
+    st.lists(st.integers(0, 1024), min_size=WORDS, max_size=WORDS),
+    st.integers(1, 3000),
+    st.tuples(st.integers(0, GRID), st.integers(0, GRID)),
+    st.floats(0, 1),
+    st.booleans(),
+    st.sampled_from(["L1", "L2"]),
+)
+
+
+def as_rows(rows: Sequence[Row]) -> Rows:
+    lengths = np.array([len(features) for features, _ in rows], dtype=np.int64)
+    flat = [j for features, _ in rows for j in sorted(features)]
+    return Rows(offsets_of(lengths), np.array(flat, dtype=np.int32), np.array([y for _, y in rows], dtype=np.int64))
+
+
+def opened(statistic: Exact) -> NDArray[np.int64]:
+    return open_exact(statistic)
+
+
+def sums(rows: Sequence[Row], weighing: Weighing) -> NDArray[np.int64]:
+    return opened(normalised_sums([as_rows(rows)], weighing, WIDTH, unit=Unit.row(), version="v")[0])
+
+
+def vector_by_hand(row: Row, weighing: Weighing) -> NDArray[np.int64]:
+    """One row's vector in exact fractions, as the proof writes it."""
+    features, label = row
+    words = [j for j in sorted(features) if j < WORDS]
+    others = [j - WORDS for j in sorted(features) if j >= WORDS][: weighing.others]
+    a = weighing.weights.tolist()
+    columns = weighing.columns
+    out = np.zeros(columns * WORDS + 2 * OTHERS, dtype=np.int64)
+    mass = sum(a[j] if weighing.norm == "L1" else a[j] ** 2 for j in words)
+    mass = max(mass, weighing.floor)
+    divisor = mass if weighing.norm == "L1" else int(np.floor(np.sqrt(mass))) + 1
+    share = weighing.words_share * weighing.class_scale[label] // GRID
+    for j in words:
+        value = int(Fraction(a[j] * share, divisor))
+        if weighing.signed:
+            out[j] += value if label else -value
+        else:
+            out[label * WORDS + j] += value
+    for j in others:
+        out[columns * WORDS + label * OTHERS + j] += weighing.other_share * weighing.class_scale[label] // GRID
+    return out
+
+
+@given(rows_of, weighings)
+def test_sums_are_those_of_the_definition(rows: list[Row], weighing: Weighing) -> None:
+    expected = sum((vector_by_hand(row, weighing) for row in rows), np.zeros(1, dtype=np.int64))
+    assert (sums(rows, weighing) == expected).all()
+
+
+@given(rows_of, st.tuples(st.frozensets(st.integers(0, WIDTH - 1)), st.integers(0, 1)), weighings)
+def test_one_row_more_moves_the_sums_within_their_sensitivity(rows: list[Row], row: Row, weighing: Weighing) -> None:
+    statistic, _ = normalised_sums([as_rows([*rows, row])], weighing, WIDTH, unit=Unit.row(), version="v")
+    change = opened(statistic) - sums(rows, weighing)
+    sensitivity = statistic.sensitivity
+    assert np.abs(change).sum() <= sensitivity.l1
+    assert (change**2).sum() <= sensitivity.l2_squared == GRID**2
+    assert np.abs(change).max() <= sensitivity.linf
+    if weighing.norm == "L1":
+        assert sensitivity.l1 == GRID
+
+
+@pytest.mark.parametrize("norm", ["L1", "L2"])
+def test_a_row_of_equal_words_nearly_fills_the_norm(norm: Literal["L1", "L2"]) -> None:
+    """The sensitivity is not loose: floors and rounding aside, a row reaches it."""
+    weighing = Weighing(np.ones(WORDS, dtype=np.int64), 1, (GRID, GRID), norm=norm)
+    change = sums([(frozenset(range(4)), 1)], weighing).astype(float)
+    reached = np.abs(change).sum() if norm == "L1" else np.sqrt((change**2).sum())
+    assert reached >= (0.99 if norm == "L1" else 0.6) * GRID
+
+
+@given(rows_of, weighings, st.integers(1, 3))
+def test_batches_do_not_matter(rows: list[Row], weighing: Weighing, size: int) -> None:
+    parts = [as_rows(rows[i : i + size]) for i in range(0, len(rows), size)]
+    whole = opened(normalised_sums(parts, weighing, WIDTH, unit=Unit.row(), version="v")[0])
+    assert (whole == sums(rows, weighing)).all()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": np.array([-1, 2])},
+        {"weights": np.array([1.5])},
+        {"weights": np.array([2**20 + 1])},
+        {"weights": np.array([2**11]), "norm": "L2"},
+        {"class_scale": (GRID + 1, 0)},
+        {"class_scale": (1, 1, 1)},
+        {"words_share": GRID, "others": 1, "other_share": 1},
+        {"floor": 0},
+    ],
+)
+def test_a_weighing_that_could_exceed_the_grid_is_refused(change: dict[str, Any]) -> None:
+    good: dict[str, Any] = {"weights": np.ones(3, dtype=np.int64), "floor": 1, "class_scale": (GRID, GRID)}
+    with pytest.raises(ParameterError, match="of Weighing"):
+        Weighing(**(good | change))
+
+
+# -- correct counts ---------------------------------------------------------------------------------------------------
+
+RULES = Rules(
+    weights=np.random.default_rng(5).normal(size=(WIDTH, 2)),
+    mixtures=np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]),
+    thresholds=np.array([-1.0, -0.1, 0.2, 1.5]),
+    words=WORDS,
+    power=("root", "none"),
+    least=2,
+)
+
+
+def correct_by_hand(row: Row) -> NDArray[np.int64]:
+    features, label = row
+    words = max(sum(j < WORDS for j in features), RULES.least)
+    z = [0.0, 0.0]
+    for j in sorted(features):
+        z = [z[k] + RULES.weights[j, k] for k in range(2)]
+    z[0] /= np.sqrt(words)
+    hits = [[((m[0] * z[0] + m[1] * z[1]) >= t) == (label == 1) for t in RULES.thresholds] for m in RULES.mixtures]
+    return np.array(hits, dtype=np.int64).ravel()
+
+
+@given(rows_of)
+def test_correct_counts_are_sums_over_rows(rows: list[Row]) -> None:
+    counted = count_correct([as_rows(rows)], RULES, classes=2, unit=Unit.row(), version="v")
+    expected = sum((correct_by_hand(row) for row in rows), np.zeros(RULES.candidates, dtype=np.int64))
+    assert (opened(counted) == expected).all()
+    assert counted.sensitivity.linf == 1
+    assert counted.sensitivity.monotone
+
+
+def test_a_row_s_score_does_not_depend_on_its_neighbours() -> None:
+    """To the last bit: the sensitivity of correct counts rests on it."""
+    rng = np.random.default_rng(3)
+    rows = [(frozenset(rng.choice(WIDTH, rng.integers(0, WIDTH), replace=False).tolist()), 0) for _ in range(257)]
+    whole = as_rows(rows)
+    scores = row_scores(whole.indptr, whole.indices, RULES)
+    mixed = mix(scores, RULES.mixtures[1])
+    for i in range(0, 257, 5):
+        part = as_rows(rows[i : i + 3])
+        alone = row_scores(part.indptr, part.indices, RULES)
+        assert (alone == scores[i : i + 3]).all()
+        assert (mix(alone, RULES.mixtures[1]) == mixed[i : i + 3]).all()
+
+
+@given(st.lists(st.tuples(st.frozensets(st.integers(0, WIDTH - 1)), st.integers(0, 2)), max_size=6))
+def test_correct_counts_of_three_classes(rows: list[Row]) -> None:
+    weights = np.random.default_rng(6).normal(size=(WIDTH, 6))
+    rules = Rules(
+        weights,
+        np.array([[1.0, 0.0], [0.5, 0.5]]),
+        np.array([0.0, 1.0]),
+        WORDS,
+        ("none",) * 6,
+        offsets=np.array([0.3, -0.2, 0.1]),
+    )
+    counted = opened(count_correct([as_rows(rows)], rules, classes=3, unit=Unit.row(), version="v"))
+    expected = np.zeros((2, 2), dtype=np.int64)
+    for features, label in rows:
+        z = sum((weights[j] for j in sorted(features)), np.zeros(6)).reshape(2, 3)
+        for i, mixture in enumerate(rules.mixtures):
+            for j, shift in enumerate(rules.thresholds):
+                assert rules.offsets is not None
+                expected[i, j] += int((mixture @ z + shift * rules.offsets).argmax() == label)
+    assert (counted == expected.ravel()).all()
+
+
+# -- scores of features -----------------------------------------------------------------------------------------------
+
+SCHEMA = Schema.matrix(WIDTH, (0, 1))
+
+
+def exact_scores(rows: Sequence[Row], score: str) -> NDArray[np.int64]:
+    return opened(feature_scores([as_rows(rows)], score, SCHEMA, unit=Unit.row(), version="v"))
+
+
+@pytest.mark.parametrize("score", ["tc", "dc", "pi"])
+@given(rows=rows_of, row=st.tuples(st.frozensets(st.integers(0, WIDTH - 1)), st.integers(0, 1)))
+def test_one_row_moves_each_score_by_at_most_one(score: str, rows: list[Row], row: Row) -> None:
+    change = exact_scores([*rows, row], score) - exact_scores(rows, score)
+    assert np.abs(change).max() <= 1
+    if score == "tc":
+        assert change.min() >= 0
+
+
+@given(rows_of)
+def test_scores_are_those_of_the_paper(rows: list[Row]) -> None:
+    n = {
+        (j, f, y): sum((j in row) == f and label == y for row, label in rows)
+        for j in range(WIDTH)
+        for f in (0, 1)
+        for y in (0, 1)
+    }
+    for j in range(WIDTH):
+        dc = abs(n[j, 1, 1] - n[j, 1, 0])
+        assert exact_scores(rows, "tc")[j] == n[j, 1, 0] + n[j, 1, 1]
+        assert exact_scores(rows, "dc")[j] == dc
+        assert exact_scores(rows, "pi")[j] == max(dc, abs(n[j, 0, 1] - n[j, 0, 0]))
+
+
+def test_scores_that_are_no_whole_numbers_are_refused() -> None:
+    with pytest.raises(ParameterError, match="use CountSelector"):
+        exact_scores([], "ig")
+
+
+@given(rows_of, weighings)
+def test_totals_are_the_words_over_all_labels(rows: list[Row], weighing: Weighing) -> None:
+    totals = opened(total_sums([as_rows(rows)], weighing, unit=Unit.row(), version="v"))
+    expected = np.zeros(WORDS, dtype=np.int64)
+    for row in rows:
+        vector = np.abs(vector_by_hand(row, weighing)[: weighing.columns * WORDS])
+        expected += vector.reshape(weighing.columns, WORDS).sum(axis=0)
+    assert (totals == expected).all()
+
+
+def test_new_statistics_are_sealed() -> None:
+    statistic, _ = normalised_sums(
+        [as_rows([])], Weighing(np.ones(3, dtype=np.int64), 1, (1, 1)), 3, unit=Unit.row(), version="v"
+    )
+    with pytest.raises(PrivacyError):
+        repr(statistic)

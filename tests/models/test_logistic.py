@@ -1,0 +1,124 @@
+"""LogisticRegression: the certified minimiser, an oracle with little noise, receipts, degenerate data."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression as Reference
+from sklearn.utils.estimator_checks import check_estimator
+
+import tacit
+from tacit.data.objective import _certified, _problem, _slowly, classification_problem
+from tacit.data.rows import Rows
+from tacit.data.sums import GRID, Weighing
+from tacit.models.logistic import INTERCEPT_SHARE, LEAST_ONES
+from tacit.privacy.objective import INEXACTNESS, NOISE_GRID, OUTPUT_GRID
+from tacit.privacy.unit import Unit
+
+RNG = np.random.default_rng(21)
+X = sp.csr_array((RNG.random((600, 12)) < 0.4).astype(float))
+Y = (RNG.random(600) < 1 / (1 + np.exp(2 - 4 * X[:, [1]].toarray().ravel()))).astype(int)
+WEIGHING = Weighing(np.ones(12, dtype=np.int64), LEAST_ONES, (GRID, GRID), words_share=int(GRID * 0.8))
+
+
+def rows() -> Rows:
+    return Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), Y.astype(np.int64))
+
+
+@pytest.mark.parametrize("loss", ["logistic", "huber"])
+def test_the_minimiser_is_as_near_as_certified(loss: Any) -> None:
+    """Against sixty digits, under noise."""
+    problem = _problem([Rows(X.indptr[:41].astype(np.int64), X.indices[: X.indptr[40]], Y[:40])], WEIGHING, loss)
+    noise = np.random.default_rng(1).integers(-3 * NOISE_GRID, 3 * NOISE_GRID, 13)
+    lam = Fraction(2)
+    quick = _certified(problem, noise, lam)
+    exact = _slowly(problem, noise, lam, quick / OUTPUT_GRID, 1e-12)
+    assert np.linalg.norm((quick - exact) / OUTPUT_GRID) <= float(INEXACTNESS) + 13 / OUTPUT_GRID
+
+
+def test_rows_have_norm_one_at_most() -> None:
+    matrix = _problem([rows()], WEIGHING, "logistic").matrix
+    assert np.abs(matrix).sum(axis=1).max() <= 1.0
+
+
+def test_with_little_noise_it_is_scikit_learn_s() -> None:
+    """Same loss, same Λ, same scaled rows; the intercept is one of the regularised coefficients."""
+    model = tacit.LogisticRegression(epsilon=1e4, loss="logistic", random_state=0).fit(X, Y)
+    dense = X.toarray()
+    scaled = dense * (1 - INTERCEPT_SHARE) / np.maximum(dense.sum(axis=1), LEAST_ONES)[:, None]
+    scaled = np.column_stack([scaled, np.full(600, INTERCEPT_SHARE)])
+    reference = Reference(C=4.0, fit_intercept=False, tol=1e-10, max_iter=10_000).fit(scaled, Y)
+    assert np.allclose(model.coef_[0], reference.coef_[0, :-1], atol=0.05)
+    assert np.allclose(model.predict_proba(X), reference.predict_proba(scaled), atol=0.01)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "huber"])
+def test_it_learns_at_epsilon_one(loss: Any) -> None:
+    rng = np.random.default_rng(22)
+    y = rng.integers(0, 2, 6000)
+    matrix = sp.csr_array((rng.random((6000, 20)) < np.where(y[:, None] == np.arange(20) % 2, 0.5, 0.2)).astype(float))
+    model = tacit.LogisticRegression(epsilon=1.0, loss=loss, random_state=0).fit(matrix, y)
+    assert model.score(matrix, y) > 0.8
+    assert model.receipt_["epsilon"] == 1.0
+    assert model.receipt_["delta"] == 0.0
+
+
+def test_an_account_pays_once_for_the_same_fit() -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0))
+    first = tacit.LogisticRegression(epsilon=0.6, account=account).fit(X, Y)
+    second = tacit.LogisticRegression(epsilon=0.6, account=account).fit(X, Y)
+    assert account.spent.epsilon == pytest.approx(0.6)
+    assert (first.coef_ == second.coef_).all()
+    assert first.receipt_["status"] == "private"
+
+
+def test_the_problem_is_sealed() -> None:
+    statistic = classification_problem([rows()], WEIGHING, "huber", unit=Unit.row(), version="v")
+    with pytest.raises(tacit.PrivacyError):
+        str(statistic)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "labels"),
+    [
+        (np.zeros((0, 3)), []),
+        (np.ones((5, 3)), [1] * 5),
+        (np.zeros((4, 2)), [0, 1, 0, 1]),
+        (np.full((3, 2), np.nan), [0, 1, 5]),
+    ],
+    ids=["no row", "one class", "empty rows", "odd values"],
+)
+def test_degenerate_data_give_a_valid_model(matrix: Any, labels: Any) -> None:
+    model = tacit.LogisticRegression(random_state=0).fit(matrix, labels)
+    probabilities = model.predict_proba(np.ones((2, matrix.shape[1])))
+    assert np.isfinite(probabilities).all()
+    assert np.allclose(probabilities.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [({"loss": "hinge"}, "loss"), ({"classes": (0, 1, 2)}, "classes"), ({"epsilon": 0}, "epsilon")],
+)
+def test_bad_parameters_are_named(change: dict[str, Any], name: str) -> None:
+    with pytest.raises(tacit.ParameterError, match=f"'{name}' parameter of LogisticRegression"):
+        tacit.LogisticRegression(**change).fit(X, Y)
+
+
+EXPECTED_FAILURES = {
+    "check_estimators_empty_data_messages": "whether there are rows is private: no row gives a model of noise",
+    "check_classifiers_regression_target": "labels are not looked at: those outside the declared classes are dropped",
+    "check_supervised_y_no_nan": "as above: a missing label drops its row by rule",
+    "check_classifiers_classes": "classes_ are the declared ones; the check uses labels that were not declared",
+    "check_classifiers_train": "classes_ are the declared ones; the check uses labels that were not declared",
+    "check_classifier_not_supporting_multiclass": "which labels occur is private: others are dropped, not refused",
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_s_checks() -> None:
+    estimator = tacit.LogisticRegression(epsilon=10.0, random_state=0)
+    check_estimator(estimator, expected_failed_checks=EXPECTED_FAILURES, on_skip=None)

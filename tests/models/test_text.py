@@ -1,0 +1,144 @@
+"""TextClassifier: learns, tells style from words, uses what is public, survives odd texts, spends once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.base import clone
+
+import tacit
+
+RNG = np.random.default_rng(7)
+WORDS = [f"w{'abcdefghij'[j % 10]}{'klmnopqrst'[j // 10]}" for j in range(100)]
+
+
+def texts_of(n: int, seed: int) -> tuple[list[str], np.ndarray[Any, Any]]:
+    """Texts of ten words with Zipf's frequencies; the classes prefer different halves of the words."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    base = 1 / np.arange(1, 101)
+    shares = [base * np.where(np.arange(100) % 2 == k, 1.6, 0.4) for k in (0, 1)]
+    rows = [" ".join(rng.choice(WORDS, 10, p=shares[k] / shares[k].sum())) for k in y]
+    return rows, y
+
+
+TRAIN, LABELS = texts_of(4000, 1)
+TEST, TRUTH = texts_of(1000, 2)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_it_learns_words(delta: float) -> None:
+    model = tacit.TextClassifier(epsilon=1.0, delta=delta, random_state=0).fit(TRAIN, LABELS)
+    assert model.score(TEST, TRUTH) > 0.85
+    assert 0 < model.receipt_["epsilon"] <= 1.0
+    assert model.receipt_["delta"] <= delta
+
+
+def with_rare_words(rows: list[str], seed: int) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join([row, *map("z{}".format, rng.integers(0, 10**6, 20))]) for row in rows]
+
+
+def test_public_texts_help_where_most_words_are_rare() -> None:
+    public = with_rare_words(texts_of(1000, 3)[0], 4)
+    train, test = with_rare_words(TRAIN, 5), with_rare_words(TEST, 6)
+    scores = []
+    for known in (None, public):
+        models = [tacit.TextClassifier(epsilon=0.2, public_text=known, random_state=s) for s in range(3)]
+        scores.append(np.mean([model.fit(train, LABELS).score(test, TRUTH) for model in models]))
+    assert scores[1] > scores[0] + 0.02
+
+
+def test_a_word_list_is_public() -> None:
+    pytest.importorskip("wordfreq")
+    texts = ["the cat sat on the mat", "money prize winner call"] * 300
+    model = tacit.TextClassifier(word_list="en", random_state=0).fit(texts, [0, 1] * 300)
+    assert model.predict(["a cat on a mat", "call the winner"]).tolist() == [0, 1]
+    with pytest.raises(tacit.ParameterError, match="'word_list' parameter of TextClassifier"):
+        tacit.TextClassifier(word_list="nonsense").fit(texts, [0, 1] * 300)
+
+
+def test_it_learns_style() -> None:
+    """Every word is new, so only the digits can tell."""
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 2, 1500)
+    texts = [f"{rng.integers(10**8)}x" if label else "".join(rng.choice(list("abcdefgh"), 9)) for label in y]
+    model = tacit.TextClassifier(epsilon=1.0, random_state=0).fit(texts[:1000], y[:1000])
+    assert model.score(texts[1000:], y[1000:]) > 0.95
+
+
+def test_three_classes() -> None:
+    texts = ["red rose", "blue sky", "green leaf"] * 400
+    model = tacit.TextClassifier(classes=("r", "b", "g"), random_state=0).fit(texts, ["r", "b", "g"] * 400)
+    assert model.predict(["rose", "sky", "leaf"]).tolist() == ["r", "b", "g"]
+    assert model.predict_proba(["rose"]).shape == (1, 3)
+
+
+@pytest.mark.parametrize("kind", ["list", "tuple", "array", "polars", "column"])
+def test_texts_of_any_kind(kind: str) -> None:
+    make = {
+        "list": list,
+        "tuple": tuple,
+        "array": lambda rows: np.array(rows, dtype=object),
+        "polars": lambda rows: pl.Series(rows),
+        "column": lambda rows: np.array(rows, dtype=object)[:, None],
+    }[kind]
+    model = tacit.TextClassifier(random_state=0).fit(make(TRAIN[:500]), LABELS[:500])
+    reference = tacit.TextClassifier(random_state=0).fit(TRAIN[:500], LABELS[:500])
+    assert np.array_equal(model.decision_function(make(TEST[:9])), reference.decision_function(TEST[:9]))
+
+
+def test_an_account_pays_once_for_the_same_fit() -> None:
+    account = tacit.Ledger.open().account("texts", budget=tacit.Budget(1.0))
+    first = tacit.TextClassifier(epsilon=0.7, account=account).fit(TRAIN, LABELS)
+    second = clone(first).fit(TRAIN, LABELS)
+    assert account.spent.epsilon == pytest.approx(0.7)
+    assert first.choice_ == second.choice_
+    assert first.receipt_["status"] == "private"
+    with pytest.raises(tacit.BudgetError):
+        tacit.TextClassifier(epsilon=0.7, bits=10, account=account).fit(TRAIN, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels"),
+    [
+        ([], []),
+        (["a"], [1]),
+        ([""] * 5, [0, 1, 0, 1, 0]),
+        ([None, "x", None], [0, 1, 1]),
+        (["\ud800 broken", "\x00", "💥" * 1000], [0, 1, 1]),
+        (["same"] * 8, [0] * 8),
+        (["a b c"] * 4, [5, 6, 7, 8]),
+    ],
+    ids=["no row", "one row", "empty", "missing", "odd", "one class", "foreign labels"],
+)
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_degenerate_data_give_a_valid_model(texts: Any, labels: Any, delta: float) -> None:
+    model = tacit.TextClassifier(delta=delta, random_state=0).fit(texts, labels)
+    probabilities = model.predict_proba(["hello", "", "hello " * 999])
+    assert np.isfinite(probabilities).all()
+    assert np.allclose(probabilities.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"bits": 99}, "bits"),
+        ({"epsilon": -1}, "epsilon"),
+        ({"classes": ("a",)}, "classes"),
+        ({"public_text": ["a"], "word_list": "en"}, "word_list"),
+        ({"public_text": []}, "public_text"),
+    ],
+)
+def test_bad_parameters_are_named(change: dict[str, Any], name: str) -> None:
+    with pytest.raises(tacit.ParameterError, match=f"'{name}' parameter of TextClassifier"):
+        tacit.TextClassifier(**change).fit(["a", "b"], [0, 1])
+
+
+@pytest.mark.parametrize("texts", ["one text", [1, 2, 3], 7])
+def test_what_is_no_text_is_refused(texts: Any) -> None:
+    with pytest.raises(tacit.ParameterError, match="'X' parameter of TextClassifier"):
+        tacit.TextClassifier().fit(texts if isinstance(texts, str | int) else np.array(texts), [0, 1, 1])

@@ -1,0 +1,106 @@
+"""TopKSelector, ThresholdSelector and ClusterSelector: oracles without noise, receipts, bad parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.utils.estimator_checks import check_estimator
+
+import tacit
+from tacit.selection.scores import score_features
+
+RNG = np.random.default_rng(11)
+X = sp.csr_array((RNG.random((400, 20)) < np.linspace(0.02, 0.9, 20)).astype(float))
+Y = (RNG.random(400) < 0.3 + 0.5 * (X[:, [9]].toarray().ravel() > 0)).astype(int)
+DENSE = X.toarray()
+ONES = np.array([DENSE[label == Y].sum(axis=0) for label in (0, 1)])
+LABELS = np.bincount(Y)
+MUCH = 1e6
+
+
+@pytest.mark.parametrize("score", ["tc", "dc", "pi"])
+@pytest.mark.parametrize("method", ["peeling", "one-shot"])
+def test_without_noise_the_top_k_are_exact(score: str, method: Any) -> None:
+    selector = tacit.TopKSelector(4, score, epsilon=MUCH, method=method, random_state=0).fit(X, Y)
+    exact = score_features(score, ONES, LABELS)
+    assert sorted(exact[selector.ranking_]) == sorted(np.sort(exact)[-4:])
+    assert selector.get_support().sum() == 4
+
+
+@pytest.mark.parametrize("score", ["tc", "dc", "pi"])
+def test_without_noise_a_threshold_is_exact(score: str) -> None:
+    exact = score_features(score, ONES, LABELS)
+    threshold = float(np.median(exact)) - 0.5
+    selector = tacit.ThresholdSelector(threshold, 20, score, epsilon=MUCH, random_state=0).fit(X, Y)
+    assert (selector.get_support() == (exact >= threshold)).all()
+
+
+def test_a_threshold_stops_after_the_limit() -> None:
+    selector = tacit.ThresholdSelector(1, 3, epsilon=MUCH, random_state=0).fit(X, Y)
+    assert selector.get_support().sum() == 3
+    assert (selector.answers_ == -1).any()
+
+
+def test_without_noise_clusters_are_those_of_exact_counts() -> None:
+    """As many clusters as features: each stands for itself."""
+    selector = tacit.ClusterSelector(100, 20, epsilon=MUCH, max_ones=20, random_state=0).fit(X, Y)
+    assert (selector.get_support() == (DENSE.sum(axis=0) >= 100)).all()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **o: tacit.TopKSelector(2, **o),
+        lambda **o: tacit.ThresholdSelector(10, 2, **o),
+        lambda **o: tacit.ClusterSelector(10, 3, **o),
+    ],
+    ids=["TopKSelector", "ThresholdSelector", "ClusterSelector"],
+)
+@pytest.mark.filterwarnings("ignore")
+class TestEverySelector:
+    def test_the_account_pays_once(self, make: Any) -> None:
+        account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0))
+        first = make(epsilon=0.3, account=account).fit(X, Y)
+        second = make(epsilon=0.3, account=account).fit(X, Y)
+        assert account.spent.epsilon == pytest.approx(0.3)
+        assert (first.get_support() == second.get_support()).all()
+        assert first.receipt_["status"] == "private"
+
+    @pytest.mark.parametrize("rows", [np.zeros((0, 4)), np.ones((3, 4)), np.zeros((9, 4))])
+    def test_degenerate_data(self, make: Any, rows: Any) -> None:
+        selector = make(random_state=0).fit(rows, np.zeros(len(rows)))
+        assert selector.get_support().shape == (4,)
+
+    @pytest.mark.parametrize(
+        ("change", "name"),
+        [({"score": "nonsense"}, "score"), ({"epsilon": 0.0}, "epsilon"), ({"classes": 3}, "classes")],
+    )
+    def test_bad_parameters_are_named(self, make: Any, change: dict[str, Any], name: str) -> None:
+        with pytest.raises(tacit.ParameterError, match=f"'{name}' parameter of"):
+            make(**change).fit(X, Y)
+
+    def test_scikit_learn_s_checks(self, make: Any) -> None:
+        failures = {
+            "check_estimators_empty_data_messages": "whether there are rows is private",
+            "check_fit_score_takes_y": "'score' is a parameter, of a published name, and no method",
+            "check_n_features_in_after_fitting": "as above",
+            "check_pipeline_consistency": "as above",
+        }
+        estimator = make(epsilon=10.0, random_state=0)
+        if isinstance(estimator, tacit.TopKSelector):
+            estimator.set_params(k=1)
+        check_estimator(estimator, expected_failed_checks=failures, on_skip=None)
+
+
+@pytest.mark.parametrize("name", ["PrivateThresholdTesting", "PTT", "NoisyCut", "NoisyCutSelector"])
+def test_the_paper_s_unsound_selectors_explain_themselves(name: str) -> None:
+    with pytest.raises(AttributeError, match="ThresholdSelector"):
+        getattr(tacit, name)
+
+
+def test_information_gain_is_left_to_counts() -> None:
+    with pytest.raises(tacit.ParameterError, match="use CountSelector"):
+        tacit.TopKSelector(2, "ig").fit(X, Y)
