@@ -44,9 +44,9 @@ def test_docstring_examples(name: str) -> None:
 
 
 def test_receipts_link_to_proofs_that_exist() -> None:
-    from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Selection, TopK
+    from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, SelectEach, Selection, TopK
 
-    for mechanism in (DiscreteLaplace, DiscreteGaussian, Selection, TopK):
+    for mechanism in (DiscreteLaplace, DiscreteGaussian, Selection, SelectEach, TopK):
         page, _, anchor = mechanism.proof.partition("#")
         text = (ROOT / page).read_text()
         headings = [

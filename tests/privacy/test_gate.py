@@ -18,6 +18,7 @@ from tacit.privacy.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
     Mechanism,
+    SelectEach,
     Selection,
     TopK,
     TopKMethod,
@@ -38,6 +39,11 @@ def utilities(values: Any = (9, 1, 5)) -> Exact:
     return counts(values, bound=Bound(rows=1, ones=1))
 
 
+def balances() -> Exact:
+    sensitivity = Sensitivity.of_balances(Bound(rows=1, ones=1), weight=1, candidates=6)
+    return Exact(COUNTS, sensitivity=sensitivity, unit=Unit.row(), query="q", version="1")
+
+
 @pytest.fixture
 def account() -> Account:
     return Ledger.open().account("survey", budget=Budget(1.0, 1e-6))
@@ -49,6 +55,7 @@ MECHANISMS: list[tuple[Mechanism, Callable[[], Exact], tuple[int, ...]]] = [
     (Selection(0.5), utilities, (1,)),
     (Selection(0.5, Choice.EXPONENTIAL), utilities, (1,)),
     (Selection(0.5, Choice.EXPONENTIAL, weights=[1, 2, 3]), utilities, (1,)),
+    (SelectEach(0.5), lambda: balances(), (2,)),
     (TopK(0.5, 2), utilities, (2,)),
     (TopK(0.5, 2, choice=Choice.EXPONENTIAL), utilities, (2,)),
     (TopK(0.5, 2, TopKMethod.ONE_SHOT), utilities, (2,)),

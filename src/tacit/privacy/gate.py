@@ -29,6 +29,7 @@ from tacit.privacy.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
     Mechanism,
+    SelectEach,
     Selection,
     TopK,
     TopKMethod,
@@ -55,7 +56,7 @@ def release(
         Pays. Its unit must be the statistic's.
     statistic : Exact
         Sealed exact integers with their sensitivity.
-    mechanism : DiscreteLaplace, DiscreteGaussian, Selection or TopK
+    mechanism : DiscreteLaplace, DiscreteGaussian, Selection, SelectEach or TopK
     fresh : bool, default False
         The very same release (same data version, same parameters) is returned from the ledger at no cost; True asks,
         and pays, for a new draw.
@@ -181,6 +182,8 @@ def _draw(values: Ints, statistic: Exact, mechanism: Mechanism, entropy: _noise.
         case Selection():
             weights = None if mechanism.weights is None else np.array(mechanism.weights, dtype=np.int64)
             return np.array([_noise.exponential(values, mechanism.rate(sensitivity), weights, entropy)])
+        case SelectEach():
+            return _noise.permute_and_flip_each(values, mechanism.rate(sensitivity), entropy)
         case TopK():
             return _top_k(values, mechanism, statistic, entropy)
     raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
@@ -221,6 +224,9 @@ def _check(account: Account, statistic: Exact, mechanism: Mechanism) -> None:
     candidates = math.prod(statistic.shape)
     if isinstance(mechanism, Selection | TopK):
         _check_candidates(statistic, mechanism, candidates)
+    elif isinstance(mechanism, SelectEach):
+        if len(statistic.shape) != 2 or candidates == 0:
+            raise ParameterError(f"SelectEach needs a matrix of utilities. Got the shape {statistic.shape}.")
     elif not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
         raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
     mechanism.describe(statistic.sensitivity)  # raises if the noise scale is out of range

@@ -1,0 +1,1 @@
+"""The desk takes a user's raw private input to the private side and returns releases only."""

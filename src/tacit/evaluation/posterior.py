@@ -1,0 +1,114 @@
+"""Draws from the posterior of ROC curves given a release: best fit, its curvature, then a short Markov chain.
+
+Public side, and deterministic: the generator is seeded from the released numbers, so that a release gives one curve.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from tacit.evaluation.model import MISFIT, SHAPE, Evidence, Floats, Model, State
+
+_STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
+
+
+def generator(evidence: Evidence) -> np.random.Generator:
+    """A generator that depends on the release alone."""
+    body = np.concatenate([evidence.flat, evidence.totals]).tobytes()
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(body).digest()[:8], "little"))
+
+
+def best_fit(model: Model, rounds: int = 12) -> tuple[Floats, Floats]:
+    """Levenberg–Marquardt from several starts at once; returns parameters and their precision matrix."""
+    best: tuple[float, Floats, Floats] | None = None
+    for start in _STARTS:
+        xi = np.zeros(model.size)
+        xi[0] = start
+        damping, (value, gradient, precision) = 1e-2, _local(model, xi)
+        for _ in range(rounds):
+            scaled = precision + damping * np.diag(np.diag(precision))
+            step = np.linalg.solve(scaled, -gradient)
+            step *= min(1.0, 3.0 / (np.abs(step).max() + 1e-12))
+            moved = _local(model, xi + step)
+            if moved[0] < value:
+                gain = value - moved[0]
+                xi, (value, gradient, precision), damping = xi + step, moved, damping / 5
+                if gain < 1e-3:
+                    break
+            else:
+                damping *= 6
+        if best is None or value < best[0]:
+            best = value, xi, precision
+    assert best is not None
+    return best[1], best[2]
+
+
+def _local(model: Model, xi: Floats) -> tuple[float, Floats, Floats]:
+    """Value, gradient and Gauss–Newton curvature, from one batch of forward differences."""
+    h = 1e-4
+    batch = np.concatenate([xi[None], xi + h * np.eye(model.size)])
+    residuals = model.residuals(batch)
+    here, slopes = residuals[0], (residuals[1:] - residuals[0]) / h
+    return float(here @ here) / 2, slopes @ here, slopes @ slopes.T + 1e-6 * np.eye(model.size)
+
+
+def draw(model: Model, rng: np.random.Generator, *, walkers: int = 100, steps: int = 120, keep: int = 3) -> Floats:
+    """Draw parameters from the posterior: walkers start around the best fit and move by differences of each other."""
+    xi, precision = best_fit(model)
+    root = np.linalg.cholesky(precision)
+    deviates = rng.standard_normal((model.size, walkers))
+    walk = xi + np.linalg.solve(root.T, deviates).T
+    if steps == 0:
+        return walk
+    walk[: walkers // 2] = xi + 1.3 * (walk[: walkers // 2] - xi)
+    value = model.log_posterior(walk)
+    half = walkers // 2
+    kept = []
+    for step in range(steps):
+        for mine, theirs in ((slice(0, half), slice(half, None)), (slice(half, None), slice(0, half))):
+            others = walk[theirs]
+            first, second = rng.integers(len(others), size=(2, half))
+            stretch = 0.9 if step % 10 == 9 else 2.0 / np.sqrt(2 * model.size)
+            jump = stretch * (others[first] - others[second])
+            proposal = walk[mine] + jump + 0.01 * rng.standard_normal(jump.shape)
+            found = model.log_posterior(proposal)
+            accept = np.log(rng.random(half)) < found - value[mine]
+            walk[mine] = np.where(accept[:, None], proposal, walk[mine])
+            value[mine] = np.where(accept, found, value[mine])
+        if (step + 1) % (steps // (keep + 1)) == 0 and step + 1 > steps // (keep + 1):
+            kept.append(walk.copy())
+    return np.concatenate(kept)
+
+
+def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Draw, for each curve, the counts of the sample and the expected counts of the population behind it."""
+    e = model.evidence
+    mean = e.merge(state.expected)
+    misfit = (MISFIT * mean) ** 2
+    sample = np.maximum(e.noise.draw_counts(e.flat[None], mean, np.sqrt(mean + misfit), rng), 0.0)
+    gain = misfit / (misfit + mean)
+    population = mean + gain * (sample - mean) + rng.standard_normal(mean.shape) * np.sqrt(gain * mean)
+    return e.spread(sample, state.expected), e.spread(np.maximum(population, 1e-6), state.expected)
+
+
+def curves(state: State, counts: Floats, grid: Floats) -> Floats:
+    """True-positive rates on a grid of false-positive rates: the smooth curve, warped to pass through the counts."""
+    shares = counts + 1e-9
+    rates = np.cumsum(shares, axis=2) / shares.sum(axis=2, keepdims=True)
+    ends = np.zeros((len(counts), 1)), np.ones((len(counts), 1))
+    model_f = np.concatenate([ends[0], state.fpr, ends[1]], axis=1)
+    model_t = np.concatenate([ends[0], state.tpr, ends[1]], axis=1)
+    inner = np.empty((len(counts), len(grid)))
+    for i in range(len(counts)):
+        inner[i] = np.interp(grid, np.r_[0.0, rates[i, 0]], model_f[i])
+    smooth = np.maximum.accumulate(state.curve(inner), axis=1)
+    result = np.empty_like(inner)
+    for i in range(len(counts)):
+        place = np.searchsorted(np.r_[0.0, rates[i, 0, :-1]], grid, side="right")
+        low, high = model_t[i, place - 1], model_t[i, place]
+        share = np.clip((smooth[i] - low) / np.maximum(high - low, 1e-12), 0.0, 1.0)
+        knots = np.r_[0.0, rates[i, 1]]
+        result[i] = knots[place - 1] + share * (knots[place] - knots[place - 1])
+    return result
