@@ -9,7 +9,7 @@ import hashlib
 
 import numpy as np
 
-from tacit.evaluation.model import MISFIT, SHAPE, Evidence, Floats, Model, State
+from tacit.evaluation.model import MISFIT, Evidence, Floats, Model, State
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
 
@@ -54,32 +54,12 @@ def _local(model: Model, xi: Floats) -> tuple[float, Floats, Floats]:
     return float(here @ here) / 2, slopes @ here, slopes @ slopes.T + 1e-6 * np.eye(model.size)
 
 
-def draw(model: Model, rng: np.random.Generator, *, walkers: int = 100, steps: int = 120, keep: int = 3) -> Floats:
-    """Draw parameters from the posterior: walkers start around the best fit and move by differences of each other."""
+def draw(model: Model, rng: np.random.Generator, *, number: int) -> Floats:
+    """Draw parameters from the normal approximation of the posterior around the best fit."""
     xi, precision = best_fit(model)
-    root = np.linalg.cholesky(precision)
-    deviates = rng.standard_normal((model.size, walkers))
-    walk = xi + np.linalg.solve(root.T, deviates).T
-    if steps == 0:
-        return walk
-    walk[: walkers // 2] = xi + 1.3 * (walk[: walkers // 2] - xi)
-    value = model.log_posterior(walk)
-    half = walkers // 2
-    kept = []
-    for step in range(steps):
-        for mine, theirs in ((slice(0, half), slice(half, None)), (slice(half, None), slice(0, half))):
-            others = walk[theirs]
-            first, second = rng.integers(len(others), size=(2, half))
-            stretch = 0.9 if step % 10 == 9 else 2.0 / np.sqrt(2 * model.size)
-            jump = stretch * (others[first] - others[second])
-            proposal = walk[mine] + jump + 0.01 * rng.standard_normal(jump.shape)
-            found = model.log_posterior(proposal)
-            accept = np.log(rng.random(half)) < found - value[mine]
-            walk[mine] = np.where(accept[:, None], proposal, walk[mine])
-            value[mine] = np.where(accept, found, value[mine])
-        if (step + 1) % (steps // (keep + 1)) == 0 and step + 1 > steps // (keep + 1):
-            kept.append(walk.copy())
-    return np.concatenate(kept)
+    deviates = rng.standard_normal((model.size, number))
+    drawn: Floats = xi + np.linalg.solve(np.linalg.cholesky(precision).T, deviates).T
+    return drawn
 
 
 def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -91,6 +71,26 @@ def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[F
     gain = misfit / (misfit + mean)
     population = mean + gain * (sample - mean) + rng.standard_normal(mean.shape) * np.sqrt(gain * mean)
     return e.spread(sample, state.expected), e.spread(np.maximum(population, 1e-6), state.expected)
+
+
+def draw_direct(evidence: Evidence, rng: np.random.Generator, number: int) -> tuple[Floats, Floats]:
+    """Draw counts of the sample and the population where bins are so full that no model is needed."""
+    counts = np.stack(evidence.counts)
+    padded = np.pad(counts, ((0, 0), (1, 1)), mode="edge")
+    level = np.maximum((padded[:, :-2] + 2 * counts + padded[:, 2:]) / 4, 1.0)
+    prior = 0.25 * level**2 + level  # how far a bin may be from its neighbours
+    gain = prior / (prior + evidence.noise.variance)
+    shape = (number, *counts.shape)
+    noise = rng.standard_normal(shape) * np.sqrt(gain * evidence.noise.variance)
+    sample = np.maximum(level + gain * (counts - level) + noise, 0.0)
+    return sample, np.maximum(sample + rng.standard_normal(shape) * np.sqrt(sample), 1e-6)
+
+
+def plain_curves(counts: Floats, grid: Floats) -> Floats:
+    """True-positive rates on a grid by straight lines between the knots."""
+    shares = counts + 1e-9
+    rates = np.cumsum(shares, axis=2) / shares.sum(axis=2, keepdims=True)
+    return np.stack([np.interp(grid, np.r_[0.0, f], np.r_[0.0, t]) for f, t in rates])
 
 
 def curves(state: State, counts: Floats, grid: Floats) -> Floats:

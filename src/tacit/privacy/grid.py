@@ -40,27 +40,15 @@ def cells_of(scores: Floats) -> NDArray[np.int32]:
     return np.where(upper, (CELLS - 1) - found, found)
 
 
-def score_at(cut: int) -> float:
-    """The smallest score whose cell is at least ``cut``; infinity if there is none."""
-    if cut <= 0:
-        return 0.0
-    if cut >= CELLS:
-        return np.inf
-    if cut < CELLS // 2:
-        key = int(np.searchsorted(table(), cut))
-        return float(np.int64(key << _DROP).view(np.float64)) if key <= _HALF else 0.5
+def scores_at(cuts: Ints) -> Floats:
+    """The smallest score whose cell is at least each cut: 0 for the first cell, infinity beyond the last one."""
+    cuts = np.asarray(cuts, dtype=np.int64)
+    lower = np.minimum(np.searchsorted(table(), cuts), _HALF)
     # cell(1 − q) ≥ cut means cell(q) ≤ CELLS − 1 − cut, so q lies below the first key beyond that.
-    key = int(np.searchsorted(table(), CELLS - 1 - cut, side="right"))
-    if key > _HALF:
-        return 0.5
-    limit = float(np.int64(key << _DROP).view(np.float64))
-    score = 1.0 - limit
-    while 1.0 - score >= limit and score < 1.0:
-        score = float(np.nextafter(score, 2.0))
-    return score
-
-
-def centres() -> Floats:
-    """A score inside each cell: halfway on the axis v, by table where cells are wide and by the ends where not."""
-    edges = np.array([score_at(cut) for cut in range(CELLS)] + [1.0])
-    return (edges[:-1] + edges[1:]) / 2
+    beyond = np.minimum(np.searchsorted(table(), CELLS - 1 - cuts, side="right"), _HALF)
+    limit = (beyond << _DROP).view(np.float64)
+    upper = 1.0 - limit
+    for _ in range(2):  # 1 − limit may round down, and a score must bring 1 − score below the limit
+        upper = np.where(1.0 - upper >= limit, np.nextafter(upper, 2.0), upper)
+    found = np.where(cuts < CELLS // 2, (lower << _DROP).view(np.float64), np.where(cuts == CELLS // 2, 0.5, upper))
+    return np.where(cuts >= CELLS, np.inf, np.where(cuts <= 0, 0.0, np.minimum(found, 1.0)))

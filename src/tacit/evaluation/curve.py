@@ -1,0 +1,155 @@
+"""A private ROC curve: what the desk released, read as a curve with its uncertainty. Public side.
+
+The curve is the pointwise median of its posterior, which is the best guess under the area between curves; bands and
+intervals are about the population that the test set was drawn from, so they hold both noise and sampling.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from tacit.desk.scores import MODEL_BINS, Binned
+from tacit.errors import bad_parameter
+from tacit.evaluation.model import Evidence, Floats, Model, Noise
+from tacit.evaluation.posterior import curves, draw, draw_counts, draw_direct, generator, plain_curves
+from tacit.privacy.grid import scores_at
+from tacit.privacy.release import Receipt
+
+FEW, MANY = 200, 1000
+GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), ndtr(np.linspace(-4.5, 4.5, 121))]))
+
+
+class Draws:
+    """Draws from the posterior: counts by class and bin (from the highest scores down) and curves on the grid."""
+
+    def __init__(self, evidence: Evidence, number: int) -> None:
+        rng = generator(evidence)
+        direct = len(evidence.counts[0]) == len(evidence.counts[1]) and evidence.bins >= MODEL_BINS
+        if direct:
+            self.sample, self.population = draw_direct(evidence, rng, number)
+            self._state = None
+        else:
+            model = Model(evidence)
+            self._state = model.unfold(draw(model, rng, number=number))
+            self.sample, self.population = draw_counts(model, self._state, rng)
+
+    @cached_property
+    def sample_curves(self) -> Floats:
+        """Curves of test sets that fit the release."""
+        return self._curves(self.sample)
+
+    @cached_property
+    def population_curves(self) -> Floats:
+        """Curves of populations that fit the release."""
+        return self._curves(self.population)
+
+    def _curves(self, counts: Floats) -> Floats:
+        if self._state is None:
+            return plain_curves(counts, GRID)
+        return curves(self._state, counts, GRID)
+
+
+def read_evidence(binned: Binned) -> Evidence:
+    """Turn a release into evidence, from the highest scores down."""
+    heavy = max(binned.weights)
+    weights = binned.weights[0] / heavy, binned.weights[1] / heavy
+    mass = max(float(np.dot(binned.weights, np.maximum(binned.totals, 1))), 1.0)
+    bins = len(binned.cuts) - 1
+    halves = 2.0 ** np.arange(round(math.log2(bins)))
+    levels = np.minimum(1.2, math.sqrt(2) / binned.level_rate * halves / mass)
+    negatives, positives = (c[::-1].astype(np.float64) for c in binned.counts)
+    return Evidence(
+        counts=(negatives, positives),
+        bins=bins,
+        totals=binned.totals.astype(np.float64),
+        noise=Noise(binned.noise_scale, binned.gaussian),
+        totals_noise=Noise(binned.totals_scale),
+        weights=weights,
+        imbalance=float(np.sqrt((levels**2).sum() + 0.05**2)),
+    )
+
+
+class RocCurve:
+    """A private ROC curve, made by :func:`tacit.roc_curve`.
+
+    Attributes
+    ----------
+    fpr, tpr : arrays
+        From (0, 0) to (1, 1), both ascending.
+    thresholds : array
+        Scores from infinity down; ``score >= threshold`` is a positive prediction.
+    auc : float
+        Area under the curve.
+    receipt : Receipt
+    """
+
+    def __init__(self, binned: Binned, score_range: tuple[float, float], pos_label: Any) -> None:
+        self._binned = binned
+        self._evidence = read_evidence(binned)
+        self._range = score_range
+        self.pos_label = pos_label
+        few = Draws(self._evidence, FEW)
+        middle = np.median(few.sample_curves, axis=0)
+        middle[0], middle[-1] = 0.0, 1.0
+        self.fpr = GRID.copy()
+        self.tpr = np.clip(np.maximum.accumulate(middle), 0.0, 1.0)
+        self.thresholds = self._thresholds(few)
+        self.auc = float(np.trapezoid(self.tpr, self.fpr))
+        for array in (self.fpr, self.tpr, self.thresholds):
+            array.flags.writeable = False
+
+    @property
+    def receipt(self) -> Receipt:
+        """What was released, what it cost, and why that is enough."""
+        return self._binned.receipt
+
+    def auc_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """An interval for the area under the population's curve, noise and sampling included."""
+        tail = (1 - check_level("auc_interval", level)) / 2
+        areas = np.trapezoid(self._draws.population_curves, GRID, axis=1)
+        low, high = np.quantile(areas, [tail, 1 - tail])
+        return float(low), float(high)
+
+    def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Lower and upper true-positive rates at ``fpr`` that hold the population's whole curve together."""
+        check_level("band", level)
+        drawn = np.sort(self._draws.population_curves, axis=0)
+        ranks = np.argsort(np.argsort(self._draws.population_curves, axis=0), axis=0)
+        inner = slice(1, -1)
+        depth = np.minimum(ranks, len(drawn) - 1 - ranks)[:, inner].min(axis=1)
+        cut = int(np.quantile(depth, 1 - level, method="lower"))
+        low, high = drawn[cut].copy(), drawn[len(drawn) - 1 - cut].copy()
+        low[0], high[-1] = 0.0, 1.0
+        low[-1] = 1.0
+        return np.minimum(low, self.tpr), np.maximum(high, self.tpr)
+
+    @cached_property
+    def _draws(self) -> Draws:
+        return Draws(self._evidence, MANY)
+
+    def _thresholds(self, draws: Draws) -> Floats:
+        """The score at each point: knots are where bins end, and between knots cells are even along the curve."""
+        counts = np.median(draws.sample, axis=0) + 1e-9
+        rates = np.cumsum(counts, axis=1) / counts.sum(axis=1, keepdims=True)
+        knots = np.concatenate([[0.0], rates.sum(axis=0)])
+        cells = np.interp(self.fpr + self.tpr, knots, self._binned.cuts[::-1].astype(np.float64))
+        low, high = self._range
+        scores = low + (high - low) * scores_at(np.ceil(cells).astype(np.int64))
+        scores[0], scores[-1] = np.inf, low
+        return np.minimum.accumulate(scores)
+
+    def __repr__(self) -> str:
+        low, high = self.auc_interval()
+        return f"<private ROC curve: AUC {self.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}>"
+
+
+def check_level(owner: str, level: float) -> float:
+    """Check the level of an interval."""
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 <= level < 1:
+        raise bad_parameter(owner, "level", "a number from 0.5 to below 1", level)
+    return float(level)
