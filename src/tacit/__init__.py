@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         TamperedLedgerError,
         UnknownAccountError,
     )
+    from tacit.evaluation.compare import compare
+    from tacit.evaluation.roc import roc_curve
     from tacit.ledger import Account, Ledger
     from tacit.privacy.budget import Budget
     from tacit.privacy.release import Receipt, Release
@@ -44,6 +46,8 @@ _HOMES = {
     "TamperedLedgerError": "tacit.errors",
     "Unit": "tacit.privacy.unit",
     "UnknownAccountError": "tacit.errors",
+    "compare": "tacit.evaluation.compare",
+    "roc_curve": "tacit.evaluation.roc",
 }
 
 __all__ = [
@@ -64,6 +68,8 @@ __all__ = [
     "Unit",
     "UnknownAccountError",
     "__version__",
+    "compare",
+    "roc_curve",
 ]
 
 

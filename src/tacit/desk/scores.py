@@ -27,12 +27,13 @@ from tacit.privacy.unit import Bound, Sensitivity, Unit
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-TOTALS, THRESHOLDS = Fraction(5, 100), Fraction(12, 100)  # shares of ε; the rest goes to the counts
+TOTALS = Fraction(3, 100)  # share of ε; thresholds get one between the next two, and the counts the rest
+LEAST, MOST = Fraction(5, 100), Fraction(12, 100)
 CANDIDATES = 1024
 HEAVY = 64  # weight of a tuple of the smaller class
 MOST_BINS = 256
-MODEL_BINS = 32  # from here on counts speak for themselves, and both classes have the same bins
-BINS_SCALE = 1.25
+MODEL_BINS = 32  # beyond, counts speak for themselves, and both classes have the same bins
+BINS_SCALE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +106,12 @@ def release_scores(
     bins = numbers_of_bins(first.values, float(epsilon), unit)
     weights = class_weights(first.values)
     depth = max(bins).bit_length() - 1
-    level = SelectEach(THRESHOLDS * epsilon / depth)
+    cutting = cutting_share(first.values, depth, epsilon)
+    level = SelectEach(cutting * epsilon / depth)
     cuts = np.array([0, CELLS])
     for _ in range(depth):
         cuts = _halve(purse, scores, cuts, weights, level, unit)
-    mechanism = counting_mechanism((1 - TOTALS - THRESHOLDS) * epsilon, budget.exact_delta, unit)
+    mechanism = counting_mechanism((1 - TOTALS - cutting) * epsilon, budget.exact_delta, unit)
     ends = cuts[:: max(bins) // bins[0]], cuts[:: max(bins) // bins[1]]
     last = purse.release(scores.counts(ends), mechanism, last=True)
     sensitivity = Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
@@ -136,9 +138,15 @@ def numbers_of_bins(totals: Ints, epsilon: float, unit: Unit) -> tuple[int, int]
     sizes = [scale * math.sqrt(max(int(total), 1)) for total in totals]
     first, second = (2 ** min(max(round(math.log2(size)), 2), MOST_BINS.bit_length() - 1) for size in sizes)
     fewer = min(first, second)
-    if fewer >= MODEL_BINS:
+    if fewer > MODEL_BINS:
         return fewer, fewer
     return min(first, MODEL_BINS), min(second, MODEL_BINS)
+
+
+def cutting_share(totals: Ints, depth: int, epsilon: Fraction) -> Fraction:
+    """The share of ε for thresholds: enough to miss a cut by less than a third of a bin, and within bounds."""
+    rows = max(int(totals.sum()), 1)
+    return min(max(Fraction(7 * depth * 2**depth, rows) / epsilon, LEAST), MOST)
 
 
 def class_weights(totals: Ints) -> tuple[int, int]:

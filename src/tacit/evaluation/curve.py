@@ -15,6 +15,7 @@ from scipy.special import ndtr
 
 from tacit.desk.scores import MODEL_BINS, Binned
 from tacit.errors import bad_parameter
+from tacit.evaluation.display import plot_roc
 from tacit.evaluation.model import Evidence, Floats, Model, Noise
 from tacit.evaluation.posterior import curves, draw, draw_counts, draw_direct, generator, plain_curves
 from tacit.privacy.grid import scores_at
@@ -29,7 +30,7 @@ class Draws:
 
     def __init__(self, evidence: Evidence, number: int) -> None:
         rng = generator(evidence)
-        direct = len(evidence.counts[0]) == len(evidence.counts[1]) and evidence.bins >= MODEL_BINS
+        direct = len(evidence.counts[0]) == len(evidence.counts[1]) and evidence.bins > MODEL_BINS
         if direct:
             self.sample, self.population = draw_direct(evidence, rng, number)
             self._state = None
@@ -85,6 +86,8 @@ class RocCurve:
         Scores from infinity down; ``score >= threshold`` is a positive prediction.
     auc : float
         Area under the curve.
+    unknown : bool
+        Whether a class is too small to be told from an empty one: then the band is everything from 0 to 1.
     receipt : Receipt
     """
 
@@ -93,6 +96,9 @@ class RocCurve:
         self._evidence = read_evidence(binned)
         self._range = score_range
         self.pos_label = pos_label
+        sums = [float(c.sum()) for c in self._evidence.counts]
+        noise = [math.sqrt(len(c) * self._evidence.noise.variance) for c in self._evidence.counts]
+        self.unknown = any(total < max(1.5 * spread, 1.0) for total, spread in zip(sums, noise, strict=True))
         few = Draws(self._evidence, FEW)
         middle = np.median(few.sample_curves, axis=0)
         middle[0], middle[-1] = 0.0, 1.0
@@ -111,13 +117,20 @@ class RocCurve:
     def auc_interval(self, level: float = 0.95) -> tuple[float, float]:
         """An interval for the area under the population's curve, noise and sampling included."""
         tail = (1 - check_level("auc_interval", level)) / 2
-        areas = np.trapezoid(self._draws.population_curves, GRID, axis=1)
-        low, high = np.quantile(areas, [tail, 1 - tail])
+        if self.unknown:
+            return 0.0, 1.0
+        low, high = np.quantile(self.auc_draws(), [tail, 1 - tail])
         return float(low), float(high)
+
+    def auc_draws(self) -> Floats:
+        """Areas under curves of populations that fit the release: draws from the posterior."""
+        return np.asarray(np.trapezoid(self._draws.population_curves, GRID, axis=1))
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper true-positive rates at ``fpr`` that hold the population's whole curve together."""
         check_level("band", level)
+        if self.unknown:
+            return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
         drawn = np.sort(self._draws.population_curves, axis=0)
         ranks = np.argsort(np.argsort(self._draws.population_curves, axis=0), axis=0)
         inner = slice(1, -1)
@@ -127,6 +140,16 @@ class RocCurve:
         low[0], high[-1] = 0.0, 1.0
         low[-1] = 1.0
         return np.minimum(low, self.tpr), np.maximum(high, self.tpr)
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draw the curve and its band; returns the matplotlib axes."""
+        return plot_roc(self, ax, level=level)
+
+    def to_display(self) -> Any:
+        """Convert to scikit-learn's ``RocCurveDisplay``."""
+        from sklearn.metrics import RocCurveDisplay
+
+        return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=self.auc, pos_label=self.pos_label)
 
     @cached_property
     def _draws(self) -> Draws:
@@ -145,6 +168,8 @@ class RocCurve:
 
     def __repr__(self) -> str:
         low, high = self.auc_interval()
+        if self.unknown:
+            return "<private ROC curve: unknown, because a class is too small to be told from an empty one>"
         return f"<private ROC curve: AUC {self.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}>"
 
 

@@ -24,6 +24,7 @@ from tacit.privacy import _noise
 from tacit.privacy.accounting import compose_plan, noise_delta
 from tacit.privacy.budget import Budget, Number, exact_delta
 from tacit.privacy.exact import Exact, open_exact
+from tacit.privacy.loss import Loss, compose
 from tacit.privacy.mechanisms import (
     Choice,
     DiscreteGaussian,
@@ -34,7 +35,6 @@ from tacit.privacy.mechanisms import (
     TopK,
     TopKMethod,
 )
-from tacit.privacy.loss import Loss, compose
 from tacit.privacy.release import SIMULATION, Receipt, Release
 from tacit.privacy.unit import Neighbours
 
