@@ -22,7 +22,8 @@ from tacit.privacy.unit import Bound, Sensitivity, Unit
 
 Ints = NDArray[np.int64]
 
-_CHUNK = 1 << 18
+_CHUNK = 1 << 15  # scores worked on together: few enough to stay in the cache
+_LOT = 1 << 20  # cells collected before they are counted
 
 
 class Scores:
@@ -67,7 +68,9 @@ class Scores:
         self.unit = unit
         self._bound = Bound(rows=unit.max_rows, ones=1)
         public = f"{unit}|{pos_label!r}|{score_range}".encode()
-        self.version = hashlib.sha256(public + self.__cells.tobytes()).hexdigest()
+        filled = np.flatnonzero(self.__cells)
+        content = np.stack([filled, self.__cells.ravel()[filled]]).tobytes()
+        self.version = hashlib.sha256(public + content).hexdigest()
 
     def __repr__(self) -> str:
         return "<private scores>"
@@ -115,17 +118,22 @@ def _column(name: str, values: Any) -> NDArray[Any]:
 def _histogram(labels: NDArray[Any], scores: NDArray[Any], pos_label: Any, span: tuple[float, float]) -> Ints:
     """Count by class and cell, a chunk at a time, so that memory does not grow with the number of scores."""
     counts = np.zeros(2 * CELLS, dtype=np.int64)
+    lot = np.empty(min(_LOT, len(scores)), dtype=np.int64)
     low, width = span[0], span[1] - span[0]
-    for start in range(0, len(scores), _CHUNK):
-        part = scores[start : start + _CHUNK].astype(np.float64)
-        if span != (0.0, 1.0):
-            part = (part - low) / width
-        part = np.fmax(part, 0.0)  # a NaN becomes 0
-        np.minimum(part, 1.0, out=part)
-        cells = cells_of(part)
-        positive = np.asarray(labels[start : start + _CHUNK] == pos_label, dtype=bool)
-        cells += positive * np.int32(CELLS)
-        counts += np.bincount(cells, minlength=2 * CELLS)
+    for first in range(0, len(scores), _LOT):
+        last = min(first + _LOT, len(scores))
+        for start in range(first, last, _CHUNK):
+            stop = min(start + _CHUNK, last)
+            part = scores[start:stop].astype(np.float64)
+            if span != (0.0, 1.0):
+                part = (part - low) / width
+            np.fmax(part, 0.0, out=part)  # a NaN becomes 0
+            np.minimum(part, 1.0, out=part)
+            cells = lot[start - first : stop - first]
+            cells[:] = labels[start:stop] == pos_label
+            cells *= CELLS
+            cells += cells_of(part)
+        counts += np.bincount(lot[: last - first], minlength=2 * CELLS)
     return counts.reshape(2, CELLS)
 
 

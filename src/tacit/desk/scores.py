@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 TOTALS = Fraction(3, 100)  # share of ε; thresholds get one between the next two, and the counts the rest
 LEAST, MOST = Fraction(5, 100), Fraction(12, 100)
-CANDIDATES = 1024
+CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
 HEAVY = 64  # weight of a tuple of the smaller class
 MOST_BINS = 256
 MODEL_BINS = 32  # beyond, counts speak for themselves, and both classes have the same bins
@@ -176,14 +176,15 @@ def noise_scale(mechanism: DiscreteLaplace | DiscreteGaussian, sensitivity: Sens
 
 def candidate_cuts(cuts: Ints) -> Ints:
     """For each interval between cuts, candidates at equal distances; repeated where the interval has fewer cells."""
+    parts = min(CANDIDATES, max(FEWEST, TOGETHER // (len(cuts) - 1)))
     low, high = cuts[:-1, None], cuts[1:, None]
-    steps = np.arange(1, CANDIDATES)[None, :]
-    return np.asarray(np.clip(low + (steps * (high - low)) // CANDIDATES, low, high))
+    steps = np.arange(1, parts)[None, :]
+    return np.asarray(low + (steps * (high - low)) // parts)
 
 
-def base_measure(rate: Fraction) -> Ints:
+def base_measure(rate: Fraction, number: int) -> Ints:
     """Public preference for the middle of an interval, half Beta(5, 5) and half uniform, in units of utility."""
-    x = np.arange(1, CANDIDATES) / CANDIDATES
+    x = np.arange(1, number + 1) / (number + 1)
     weight = 0.5 + 0.5 * 630 * (x * (1 - x)) ** 4
     return np.rint(np.log(weight) / float(rate)).astype(np.int64)
 
@@ -193,7 +194,7 @@ def _halve(purse: Purse, scores: Scores, cuts: Ints, weights: tuple[int, int], l
     candidates = candidate_cuts(cuts)
     bound = Bound(rows=unit.max_rows, ones=1)
     rate = level.rate(Sensitivity.of_balances(bound, max(weights), candidates.size))
-    offsets = base_measure(rate)
+    offsets = base_measure(rate, candidates.shape[1])
     chosen = purse.release(scores.balances(cuts, candidates, weights, offsets), level).values
     middles = np.take_along_axis(candidates, chosen[:, None], axis=1)[:, 0]
     return np.sort(np.concatenate([cuts, middles]))

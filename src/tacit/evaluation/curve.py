@@ -131,11 +131,9 @@ class RocCurve:
         check_level("band", level)
         if self.unknown:
             return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
-        drawn = np.sort(self._draws.population_curves, axis=0)
-        ranks = np.argsort(np.argsort(self._draws.population_curves, axis=0), axis=0)
-        inner = slice(1, -1)
-        depth = np.minimum(ranks, len(drawn) - 1 - ranks)[:, inner].min(axis=1)
-        cut = int(np.quantile(depth, 1 - level, method="lower"))
+        curves = self._draws.population_curves
+        drawn = np.sort(curves, axis=0)
+        cut = _deepest(curves[:, 1:-1], drawn[:, 1:-1], level)
         low, high = drawn[cut].copy(), drawn[len(drawn) - 1 - cut].copy()
         low[0], high[-1] = 0.0, 1.0
         low[-1] = 1.0
@@ -171,6 +169,16 @@ class RocCurve:
         if self.unknown:
             return "<private ROC curve: unknown, because a class is too small to be told from an empty one>"
         return f"<private ROC curve: AUC {self.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}>"
+
+
+def _deepest(curves: Floats, drawn: Floats, level: float) -> int:
+    """How many of the lowest and of the highest values to cut off at each point, so that whole curves stay inside."""
+    first, last = 0, len(curves) // 2
+    while last - first > 1:
+        cut = (first + last) // 2
+        inside = ((curves >= drawn[cut]) & (curves <= drawn[len(drawn) - 1 - cut])).all(axis=1)
+        first, last = (cut, last) if inside.mean() >= level else (first, cut)
+    return first
 
 
 def check_level(owner: str, level: float) -> float:

@@ -86,29 +86,31 @@ def draw_direct(evidence: Evidence, rng: np.random.Generator, number: int) -> tu
     return sample, np.maximum(sample + rng.standard_normal(shape) * np.sqrt(sample), 1e-6)
 
 
+def rates_of(counts: Floats) -> Floats:
+    """False- and true-positive rates at the ends of bins, from (0, 0) to (1, 1), for each draw of counts."""
+    shares = counts + 1e-9
+    rates = np.zeros((*counts.shape[:2], counts.shape[2] + 1))
+    np.cumsum(shares, axis=2, out=rates[:, :, 1:])
+    rates /= rates[:, :, -1:]
+    return rates
+
+
 def plain_curves(counts: Floats, grid: Floats) -> Floats:
     """True-positive rates on a grid by straight lines between the knots."""
-    shares = counts + 1e-9
-    rates = np.cumsum(shares, axis=2) / shares.sum(axis=2, keepdims=True)
-    return np.stack([np.interp(grid, np.r_[0.0, f], np.r_[0.0, t]) for f, t in rates])
+    return np.stack([np.interp(grid, f, t) for f, t in rates_of(counts)])
 
 
 def curves(state: State, counts: Floats, grid: Floats) -> Floats:
     """True-positive rates on a grid of false-positive rates: the smooth curve, warped to pass through the counts."""
-    shares = counts + 1e-9
-    rates = np.cumsum(shares, axis=2) / shares.sum(axis=2, keepdims=True)
-    ends = np.zeros((len(counts), 1)), np.ones((len(counts), 1))
-    model_f = np.concatenate([ends[0], state.fpr, ends[1]], axis=1)
-    model_t = np.concatenate([ends[0], state.tpr, ends[1]], axis=1)
-    inner = np.empty((len(counts), len(grid)))
-    for i in range(len(counts)):
-        inner[i] = np.interp(grid, np.r_[0.0, rates[i, 0]], model_f[i])
+    rates = rates_of(counts)
+    number = len(counts)
+    model = np.zeros((2, number, rates.shape[2]))
+    model[:, :, 1:-1] = state.fpr, state.tpr
+    model[:, :, -1] = 1.0
+    inner = np.stack([np.interp(grid, rates[i, 0], model[0, i]) for i in range(number)])
     smooth = np.maximum.accumulate(state.curve(inner), axis=1)
-    result = np.empty_like(inner)
-    for i in range(len(counts)):
-        place = np.searchsorted(np.r_[0.0, rates[i, 0, :-1]], grid, side="right")
-        low, high = model_t[i, place - 1], model_t[i, place]
-        share = np.clip((smooth[i] - low) / np.maximum(high - low, 1e-12), 0.0, 1.0)
-        knots = np.r_[0.0, rates[i, 1]]
-        result[i] = knots[place - 1] + share * (knots[place] - knots[place - 1])
-    return result
+    place = np.stack([np.searchsorted(rates[i, 0, 1:-1], grid, side="right") for i in range(number)])
+    low, high = (np.take_along_axis(model[1], place + side, axis=1) for side in (0, 1))
+    share = np.clip((smooth - low) / np.maximum(high - low, 1e-12), 0.0, 1.0)
+    first, last = (np.take_along_axis(rates[:, 1], place + side, axis=1) for side in (0, 1))
+    return np.asarray(first + share * (last - first))

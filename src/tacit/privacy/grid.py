@@ -35,9 +35,12 @@ def cells_of(scores: Floats) -> NDArray[np.int32]:
     """The cell of each score in [0, 1]; cells never fall as scores grow."""
     mirror = 1.0 - scores
     upper = scores >= 0.5
-    small = np.where(upper, mirror, scores)
-    found = np.take(table(), small.view(np.int64) >> _DROP)
-    return np.where(upper, (CELLS - 1) - found, found)
+    np.minimum(mirror, scores, out=mirror)
+    keys = mirror.view(np.int64)
+    keys >>= _DROP
+    found = table()[keys]
+    found ^= upper.astype(np.int32) * np.int32(CELLS - 1)  # CELLS is a power of two: the mirror image of a cell
+    return found
 
 
 def scores_at(cuts: Ints) -> Floats:
