@@ -22,13 +22,14 @@ from tacit.privacy.grid import scores_at
 from tacit.privacy.release import Receipt
 
 FEW, MANY = 200, 1000
+STRETCH = 1.1
 GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), ndtr(np.linspace(-4.5, 4.5, 121))]))
 
 
 class Draws:
     """Draws from the posterior: counts by class and bin (from the highest scores down) and curves on the grid."""
 
-    def __init__(self, evidence: Evidence, number: int) -> None:
+    def __init__(self, evidence: Evidence, number: int, *, stretch: float = 1.0) -> None:
         rng = generator(evidence)
         direct = len(evidence.counts[0]) == len(evidence.counts[1]) and evidence.bins > MODEL_BINS
         if direct:
@@ -36,7 +37,7 @@ class Draws:
             self._state = None
         else:
             model = Model(evidence)
-            self._state = model.unfold(draw(model, rng, number=number))
+            self._state = model.unfold(draw(model, rng, number=number, stretch=stretch))
             self.sample, self.population = draw_counts(model, self._state, rng)
 
     @cached_property
@@ -135,9 +136,13 @@ class RocCurve:
         drawn = np.sort(curves, axis=0)
         cut = _deepest(curves[:, 1:-1], drawn[:, 1:-1], level)
         low, high = drawn[cut].copy(), drawn[len(drawn) - 1 - cut].copy()
-        low[0], high[-1] = 0.0, 1.0
+        # No release of this size can show what less than one row shows: leave that much room either way.
+        row = 1 / np.maximum([c.sum() for c in self._evidence.counts], 2.0)
+        low = np.minimum(np.interp(GRID - row[0], GRID, low) - row[1], self.tpr)
+        high = np.maximum(np.interp(GRID + row[0], GRID, high) + row[1], self.tpr)
+        low[0] = 0.0
         low[-1] = 1.0
-        return np.minimum(low, self.tpr), np.maximum(high, self.tpr)
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
     def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
         """Draw the curve and its band; returns the matplotlib axes."""
@@ -151,7 +156,7 @@ class RocCurve:
 
     @cached_property
     def _draws(self) -> Draws:
-        return Draws(self._evidence, MANY)
+        return Draws(self._evidence, MANY, stretch=STRETCH)
 
     def _thresholds(self, draws: Draws) -> Floats:
         """The score at each point: knots are where bins end, and between knots cells are even along the curve."""

@@ -12,6 +12,7 @@ import numpy as np
 from tacit.evaluation.model import MISFIT, Evidence, Floats, Model, State
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
+_FREEDOM = 20
 
 
 def generator(evidence: Evidence) -> np.random.Generator:
@@ -54,10 +55,16 @@ def _local(model: Model, xi: Floats) -> tuple[float, Floats, Floats]:
     return float(here @ here) / 2, slopes @ here, slopes @ slopes.T + 1e-6 * np.eye(model.size)
 
 
-def draw(model: Model, rng: np.random.Generator, *, number: int) -> Floats:
-    """Draw parameters from the normal approximation of the posterior around the best fit."""
+def draw(model: Model, rng: np.random.Generator, *, number: int, stretch: float = 1.0) -> Floats:
+    """Draw parameters around the best fit.
+
+    With ``stretch`` 1 from the normal approximation of the posterior, which is enough for a best guess. Larger values
+    widen it and give it the tails of a t distribution: intervals then allow for curves unlike those of the model.
+    """
     xi, precision = best_fit(model)
     deviates = rng.standard_normal((model.size, number))
+    if stretch != 1.0:
+        deviates *= stretch / np.sqrt(rng.chisquare(_FREEDOM, number) / _FREEDOM)
     drawn: Floats = xi + np.linalg.solve(np.linalg.cholesky(precision).T, deviates).T
     return drawn
 
