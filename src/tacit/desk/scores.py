@@ -33,7 +33,8 @@ CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at l
 HEAVY = 64  # weight of a tuple of the smaller class
 MOST_BINS = 256
 MODEL_BINS = 32  # beyond, counts speak for themselves, and both classes have the same bins
-BINS_SCALE = 0.6
+BINS_SCALE, BINS_POWER = 1.3, 0.8
+WEIGHT_POWER = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +135,8 @@ def numbers_of_bins(totals: Ints, epsilon: float, unit: Unit) -> tuple[int, int]
 
     With m bins the error of a rate has a noise part ∝ √m/(ε·n) and a part ∝ 1/√(m·n): best for m ∝ ε·√n.
     """
-    scale = BINS_SCALE * epsilon / unit.max_rows
-    sizes = [scale * math.sqrt(max(int(total), 1)) for total in totals]
+    scale = epsilon / unit.max_rows
+    sizes = [BINS_SCALE * (scale * math.sqrt(max(int(total), 1))) ** BINS_POWER for total in totals]
     first, second = (2 ** min(max(round(math.log2(size)), 2), MOST_BINS.bit_length() - 1) for size in sizes)
     fewer = min(first, second)
     if fewer > MODEL_BINS:
@@ -152,7 +153,7 @@ def cutting_share(totals: Ints, depth: int, epsilon: Fraction) -> Fraction:
 def class_weights(totals: Ints) -> tuple[int, int]:
     """Weights of negatives and positives: a class weighs as the root of its size, so that bins suit both."""
     small, large = sorted(max(int(total), 1) for total in totals)
-    light = max(round(HEAVY * math.sqrt(max(small / large, 0.02))), 1)
+    light = max(round(HEAVY * max(small / large, 0.02) ** WEIGHT_POWER), 1)
     return (HEAVY, light) if totals[0] <= totals[1] else (light, HEAVY)
 
 

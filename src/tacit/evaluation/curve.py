@@ -11,14 +11,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from tacit.desk.scores import MODEL_BINS, Binned
 from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_roc
+from tacit.evaluation.metrics import Metrics
 from tacit.evaluation.model import Evidence, Floats, Model, Noise
 from tacit.evaluation.posterior import curves, draw, draw_counts, draw_direct, generator, plain_curves
-from tacit.privacy.grid import scores_at
+from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 
 FEW, MANY = 200, 1000
@@ -95,7 +97,7 @@ class RocCurve:
     def __init__(self, binned: Binned, score_range: tuple[float, float], pos_label: Any) -> None:
         self._binned = binned
         self._evidence = read_evidence(binned)
-        self._range = score_range
+        self.score_range = score_range
         self.pos_label = pos_label
         sums = [float(c.sum()) for c in self._evidence.counts]
         noise = [math.sqrt(len(c) * self._evidence.noise.variance) for c in self._evidence.counts]
@@ -125,14 +127,14 @@ class RocCurve:
 
     def auc_draws(self) -> Floats:
         """Areas under curves of populations that fit the release: draws from the posterior."""
-        return np.asarray(np.trapezoid(self._draws.population_curves, GRID, axis=1))
+        return np.asarray(np.trapezoid(self.posterior.population_curves, GRID, axis=1))
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper true-positive rates at ``fpr`` that hold the population's whole curve together."""
         check_level("band", level)
         if self.unknown:
             return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
-        curves = self._draws.population_curves
+        curves = self.posterior.population_curves
         drawn = np.sort(curves, axis=0)
         cut = _deepest(curves[:, 1:-1], drawn[:, 1:-1], level)
         low, high = drawn[cut].copy(), drawn[len(drawn) - 1 - cut].copy()
@@ -143,6 +145,23 @@ class RocCurve:
         low[0] = 0.0
         low[-1] = 1.0
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """Everything else that the same release tells, at no further cost."""
+        return Metrics(self)
+
+    @property
+    def cuts(self) -> NDArray[np.int64]:
+        """Ends of the bins, as cells of the public grid in ascending order."""
+        return self._binned.cuts
+
+    @staticmethod
+    def cell_of(share: float) -> float:
+        """The cell of a score, given as a share of the range."""
+        if share > 1:
+            return float(CELLS)
+        return float(cells_of(np.array([max(share, 0.0)]))[0]) if share > 0 else 0.0
 
     def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
         """Draw the curve and its band; returns the matplotlib axes."""
@@ -155,7 +174,8 @@ class RocCurve:
         return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=self.auc, pos_label=self.pos_label)
 
     @cached_property
-    def _draws(self) -> Draws:
+    def posterior(self) -> Draws:
+        """Draws of counts and curves behind all intervals."""
         return Draws(self._evidence, MANY, stretch=STRETCH)
 
     def _thresholds(self, draws: Draws) -> Floats:
@@ -164,7 +184,7 @@ class RocCurve:
         rates = np.cumsum(counts, axis=1) / counts.sum(axis=1, keepdims=True)
         knots = np.concatenate([[0.0], rates.sum(axis=0)])
         cells = np.interp(self.fpr + self.tpr, knots, self._binned.cuts[::-1].astype(np.float64))
-        low, high = self._range
+        low, high = self.score_range
         scores = low + (high - low) * scores_at(np.ceil(cells).astype(np.int64))
         scores[0], scores[-1] = np.inf, low
         return np.minimum.accumulate(scores)
