@@ -44,10 +44,19 @@ def test_docstring_examples(name: str) -> None:
 
 
 def test_receipts_link_to_proofs_that_exist() -> None:
-    from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Selection, SparseVector, TopK
+    from tacit.privacy.mechanisms import (
+        DiscreteGaussian,
+        DiscreteLaplace,
+        PartitionSelection,
+        SelectEach,
+        Selection,
+        SparseVector,
+        TopK,
+    )
     from tacit.privacy.objective import ObjectivePerturbation
 
-    for mechanism in (DiscreteLaplace, DiscreteGaussian, Selection, TopK, SparseVector, ObjectivePerturbation):
+    mechanisms = (DiscreteLaplace, DiscreteGaussian, Selection, SelectEach, TopK, SparseVector, PartitionSelection)
+    for mechanism in (*mechanisms, ObjectivePerturbation):
         page, _, anchor = mechanism.proof.partition("#")
         text = (ROOT / page).read_text()
         headings = [

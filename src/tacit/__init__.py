@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         TamperedLedgerError,
         UnknownAccountError,
     )
+    from tacit.evaluation.compare import compare
+    from tacit.evaluation.roc import roc_curve
     from tacit.ledger import Account, Ledger
     from tacit.models.logistic import LogisticRegression
     from tacit.models.naive_bayes import BernoulliNB
@@ -68,7 +70,9 @@ _HOMES = {
     "TopKSelector": "tacit.selection.choosing",
     "Unit": "tacit.privacy.unit",
     "UnknownAccountError": "tacit.errors",
+    "compare": "tacit.evaluation.compare",
     "datasets": "tacit.data.datasets",
+    "roc_curve": "tacit.evaluation.roc",
     "split": "tacit.data.split",
 }
 
@@ -103,7 +107,9 @@ __all__ = [
     "Unit",
     "UnknownAccountError",
     "__version__",
+    "compare",
     "datasets",
+    "roc_curve",
     "split",
 ]
 

@@ -18,6 +18,7 @@ from tacit.privacy.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
     Mechanism,
+    SelectEach,
     Selection,
     TopK,
     TopKMethod,
@@ -38,6 +39,11 @@ def utilities(values: Any = (9, 1, 5)) -> Exact:
     return counts(values, bound=Bound(rows=1, ones=1))
 
 
+def balances() -> Exact:
+    sensitivity = Sensitivity.of_balances(Bound(rows=1, ones=1), weight=1, candidates=6)
+    return Exact(COUNTS, sensitivity=sensitivity, unit=Unit.row(), query="q", version="1")
+
+
 @pytest.fixture
 def account() -> Account:
     return Ledger.open().account("survey", budget=Budget(1.0, 1e-6))
@@ -49,6 +55,7 @@ MECHANISMS: list[tuple[Mechanism, Callable[[], Exact], tuple[int, ...]]] = [
     (Selection(0.5), utilities, (1,)),
     (Selection(0.5, Choice.EXPONENTIAL), utilities, (1,)),
     (Selection(0.5, Choice.EXPONENTIAL, weights=[1, 2, 3]), utilities, (1,)),
+    (SelectEach(0.5), lambda: balances(), (2,)),
     (TopK(0.5, 2), utilities, (2,)),
     (TopK(0.5, 2, choice=Choice.EXPONENTIAL), utilities, (2,)),
     (TopK(0.5, 2, TopKMethod.ONE_SHOT), utilities, (2,)),
@@ -292,3 +299,38 @@ class TestPlan:
         plan = gate.Plan(account, "one", {"a": DiscreteLaplace(0.1)}, version="1")
         with pytest.raises(ParameterError, match=r"one of \['a'\]"):
             plan.release("b", counts())
+
+
+class TestPurse:
+    def test_a_purse_is_paid_at_once_and_never_overdrawn(self, account: Account) -> None:
+        purse = gate.Purse(account, "steps", Budget(0.5), version="1")
+        assert account.spent == Budget(0.5)
+        purse.release(counts(), DiscreteLaplace(0.3))
+        with pytest.raises(PrivacyError, match="not covered"):
+            purse.release(counts(), DiscreteLaplace(0.3))
+        with pytest.raises(PrivacyError, match="not covered"):
+            purse.release(counts(), DiscreteGaussian(0.1, 1e-9))
+        assert account.entries()[0].released == 0
+        purse.release(counts(), DiscreteLaplace(0.2), last=True)
+        (charge,) = account.entries()
+        assert (charge.released, charge.steps, charge.budget) == (1, 1, Budget(0.5))
+        with pytest.raises(PrivacyError, match="closed"):
+            purse.release(counts(), DiscreteLaplace(0.01))
+        assert all(verdict.ok for verdict in account.ledger.verify())
+
+    def test_walking_again_gives_the_stored_draws(self, account: Account) -> None:
+        def walk() -> list[list[int]]:
+            purse = gate.Purse(account, "steps", Budget(0.5, 1e-6), version="1")
+            first = purse.release(utilities(), DiscreteLaplace(0.2))
+            second = purse.release(counts(), DiscreteGaussian(0.3, 1e-6), last=True)
+            return [first.values.tolist(), second.values.ravel().tolist()]
+
+        assert walk() == walk()
+        assert len(account.entries()) == 1
+        with pytest.raises(Exception, match="already used for another release"):
+            gate.Purse(account, "steps", Budget(0.5, 1e-6), version="1").release(utilities(), DiscreteLaplace(0.1))
+
+    def test_a_purse_that_cannot_be_paid_draws_nothing(self, account: Account) -> None:
+        with pytest.raises(BudgetError):
+            gate.Purse(account, "steps", Budget(1.5), version="1")
+        assert account.entries() == []

@@ -26,6 +26,7 @@ from tacit.privacy.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
     Mechanism,
+    SelectEach,
     Selection,
     TopK,
     TopKMethod,
@@ -307,6 +308,68 @@ def test_the_gate_selects_as_the_formula_says(choice: Choice, weights: Vector | 
         assert laws.power(right, wrong, count, ALARM) > 1 - 1e-6
 
 
+# -- one selection in each group ---------------------------------------------------------------------------------------
+
+LINE, WEIGHTS = 4, (3, 1)  # four cells in two groups of two, cut before or after their middle; tuples weigh 3 or 1
+CUTS = ((0, 1, 2), (2, 3, 4))
+Tuple = tuple[int, int]  # a cell and a kind
+
+
+def balances(data: Iterable[Tuple]) -> tuple[Vector, Vector]:
+    mass = np.zeros(LINE, dtype=np.int64)
+    for cell, kind in data:
+        mass[cell] += WEIGHTS[kind]
+    rows = [tuple(-abs(int(mass[g[0] : c].sum() - mass[c : g[-1]].sum())) for c in g) for g in CUTS]
+    return rows[0], rows[1]
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_selection_in_each_group_is_as_private_as_it_says(rows: int) -> None:
+    """Over all data sets of up to four tuples, and every unit of up to ``rows`` tuples that can be added to them."""
+    epsilon = 2.0
+    kinds = list(itertools.product(range(LINE), range(2)))
+    sensitivity = Sensitivity.of_balances(Bound(rows, 1), weight=3, candidates=6)
+    rate = float(SelectEach(epsilon).rate(sensitivity))
+    changed, worst = 0, 0.0
+
+    @cache
+    def log_masses_of(row: Vector) -> NDArray[np.float64]:
+        return np.log(select_masses(Choice.PERMUTE_AND_FLIP, rate, None, row))
+
+    for size in range(5):
+        for data in itertools.combinations_with_replacement(kinds, size):
+            here = balances(data)
+            for unit in itertools.combinations_with_replacement(kinds, rows):
+                there = balances((*data, *unit))
+                moved = [max(abs(a - b) for a, b in zip(*pair, strict=True)) for pair in zip(here, there, strict=True)]
+                changed = max(changed, sum(moved))
+                ratios = [log_masses_of(a) - log_masses_of(b) for a, b in zip(here, there, strict=True)]
+                worst = max(worst, sum(float(r.max()) for r in ratios), -sum(float(r.min()) for r in ratios))
+    assert changed == sensitivity.rows
+    assert 0.5 * epsilon <= worst <= epsilon + ROUNDING
+
+
+def test_the_gate_selects_in_each_group_as_the_formula_says() -> None:
+    """χ² on 4,000 selections in two groups; false alarm 1e-6; half or twice the rate is told apart."""
+    count, utilities = 4_000, ((4, 7, 5), (-3, 0, -9))
+    sensitivity = Sensitivity.of_balances(Bound(1, 1), weight=2, candidates=6)
+    entropy = _noise.SeededEntropy(41)
+    drawn = np.array([draw(SelectEach(1.0), utilities, sensitivity, entropy) for _ in range(count)])
+    rights = [select_masses(Choice.PERMUTE_AND_FLIP, 0.25, None, row) for row in utilities]
+    right = np.outer(*rights).ravel()
+    assert laws.p_value(np.bincount(drawn[:, 0] * 3 + drawn[:, 1], minlength=9), right) > ALARM
+    for factor in (0.5, 2.0):
+        wrong = np.outer(*[select_masses(Choice.PERMUTE_AND_FLIP, 0.25 * factor, None, row) for row in utilities])
+        assert laws.power(right, wrong.ravel(), count, ALARM) > 1 - 1e-6
+
+
+def test_a_selection_in_each_group_needs_a_sensitivity_over_rows() -> None:
+    with pytest.raises(ParameterError, match="known over rows"):
+        SelectEach(1.0).rate(of_counts(1, monotone=True))
+    with pytest.raises(ParameterError, match="between L∞ and L1"):
+        Sensitivity(l1=2, l2_squared=2, linf=1, monotone=False, why="wrong", rows=3)
+
+
 # -- top-k ------------------------------------------------------------------------------------------------------------
 
 
@@ -398,8 +461,8 @@ def test_the_gate_takes_the_top_k_as_the_formula_says(mechanism: TopK, sensitivi
 
 @pytest.mark.parametrize(
     "make",
-    [DiscreteLaplace, lambda e: DiscreteGaussian(e, 1e-6), Selection, lambda e: TopK(e, 1)],
-    ids=["DiscreteLaplace", "DiscreteGaussian", "Selection", "TopK"],
+    [DiscreteLaplace, lambda e: DiscreteGaussian(e, 1e-6), Selection, SelectEach, lambda e: TopK(e, 1)],
+    ids=["DiscreteLaplace", "DiscreteGaussian", "Selection", "SelectEach", "TopK"],
 )
 @pytest.mark.parametrize("epsilon", [math.nan, math.inf, -math.inf, 0, 0.0, -1.0, True, "1", None])
 def test_a_bad_epsilon_is_named_with_its_value_and_a_remedy(make: Callable[[Any], Mechanism], epsilon: Any) -> None:

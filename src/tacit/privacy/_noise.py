@@ -334,6 +334,15 @@ def permute_and_flip(utilities: Ints, rate: Fraction, entropy: Entropy) -> int:
     return int(heads[uniform_below(heads.size, 1, entropy)[0]])
 
 
+def permute_and_flip_each(utilities: Ints, rate: Fraction, entropy: Entropy) -> Ints:
+    """Select an index in each row, each independently by permute-and-flip: all coins of all rows at once."""
+    whole = utilities.astype(np.uint64)
+    best = np.take_along_axis(whole, np.argmax(utilities, axis=1)[:, None], axis=1)
+    coins = bernoulli_exp((best - whole).ravel(), rate, entropy).reshape(utilities.shape)
+    chosen = [heads[uniform_below(heads.size, 1, entropy)[0]] for heads in map(np.flatnonzero, coins)]
+    return np.array(chosen, dtype=np.int64)
+
+
 def exponential(utilities: Ints, rate: Fraction, weights: Ints | None, entropy: Entropy) -> int:
     """Select index j with probability ∝ weights[j] · exp(rate · utilities[j]), by rejection.
 

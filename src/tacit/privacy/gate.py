@@ -23,15 +23,17 @@ from tacit.ledger import Account, Charge, Request
 from tacit.ledger.chain import canonical
 from tacit.privacy import _noise
 from tacit.privacy._seal import open_exact, open_keys, open_objective
-from tacit.privacy.accounting import compose_plan
+from tacit.privacy.accounting import compose_plan, noise_delta
 from tacit.privacy.budget import Budget, Number, exact_delta
 from tacit.privacy.exact import Exact, ExactKeys
+from tacit.privacy.loss import Loss, compose
 from tacit.privacy.mechanisms import (
     Choice,
     DiscreteGaussian,
     DiscreteLaplace,
     Mechanism,
     PartitionSelection,
+    SelectEach,
     Selection,
     SparseVector,
     TopK,
@@ -60,7 +62,7 @@ def release(
         Pays. Its unit must be the statistic's.
     statistic : Exact or ExactKeys
         Sealed exact integers with their sensitivity.
-    mechanism : DiscreteLaplace, DiscreteGaussian, Selection or TopK; PartitionSelection for keys
+    mechanism : DiscreteLaplace, DiscreteGaussian, Selection, SelectEach, TopK, …; PartitionSelection for keys
     fresh : bool, default False
         The very same release (same data version, same parameters) is returned from the ledger at no cost; True asks,
         and pays, for a new draw.
@@ -154,6 +156,78 @@ class Plan:
         return _finish(self._account, self._charge, number, label, statistic, mechanism, self._entropy)
 
 
+class Purse:
+    """Several releases paid as a whole before the first draw, each chosen, scale included, after seeing the last.
+
+    A filter inside one charge: plain sums of ε and δ stay within the purse, which is valid however steps are chosen.
+    What is left over at the end is forfeited.
+
+    Parameters
+    ----------
+    account : Account
+    name : str
+        Public name of the procedure and all its parameters: with the answers so far it must determine the next step.
+    budget : Budget
+        The whole price.
+    version : str
+        Version of the data that the procedure is about.
+    """
+
+    def __init__(
+        self,
+        account: Account,
+        name: str,
+        budget: Budget,
+        *,
+        version: str,
+        fresh: bool = False,
+        random_state: int | None = None,
+    ) -> None:
+        self._account = account
+        self._limit = Loss.approximate(budget.exact_epsilon, noise_delta(budget.exact_delta))
+        self._spent = Loss.none()
+        self._draws = 0
+        self._closed = False
+        self._seed = random_state
+        self._entropy = _entropy(random_state)
+        request = Request(
+            identity={"purse": name, "version": version, "seed": random_state},
+            budget=budget,
+            loss=self._limit,
+            mechanism="purse",
+            query=name,
+            simulation=random_state is not None,
+        )
+        self._charge = account.charge(request, fresh=fresh)
+
+    @property
+    def charge(self) -> Charge:
+        """The one charge that pays for all steps."""
+        return self._charge
+
+    def release(self, statistic: Exact, mechanism: Mechanism, *, last: bool = False) -> Release:
+        """Draw the next step. A purse that is walked again, step by step, gives the stored draws.
+
+        Draws are numbered, and each is stored with what it was: two walks over one charge agree as far as both go, so
+        that all draws under a charge are one sequence, whose sum each walk has checked. The last one closes the purse.
+        """
+        _check(self._account, statistic, mechanism)
+        loss = mechanism.loss()
+        total = compose([self._spent, loss])
+        within = total.epsilon is not None and total.epsilon <= (self._limit.epsilon or 0)
+        if self._closed or not within or total.delta > self._limit.delta:
+            raise PrivacyError("This step is not covered by the purse, or the purse is closed. Nothing was drawn.")
+        self._spent, self._closed = total, last
+        self._draws += 1
+        body = {"query": statistic.query, "loss": loss.to_json(), "mechanism": mechanism.name, "last": last}
+        identity = canonical(_identity(statistic, mechanism, self._seed) | body)
+        label = self._account.ledger.fingerprint(identity)
+        found = _finish(self._account, self._charge, self._draws, label, statistic, mechanism, self._entropy)
+        if last:  # until then the charge reads "charged, not yet released"
+            self._account.store(self._charge, 0, "closed", _pack(np.zeros(0, dtype=np.int64)))
+        return found
+
+
 def _finish(
     account: Account,
     charge: Charge,
@@ -192,6 +266,8 @@ def _draw(values: Ints, statistic: Exact, mechanism: Mechanism, entropy: _noise.
         case Selection():
             weights = None if mechanism.weights is None else np.array(mechanism.weights, dtype=np.int64)
             return np.array([_noise.exponential(values, mechanism.rate(sensitivity), weights, entropy)])
+        case SelectEach():
+            return _noise.permute_and_flip_each(values, mechanism.rate(sensitivity), entropy)
         case TopK():
             return _top_k(values, mechanism, statistic, entropy)
         case SparseVector():
@@ -263,7 +339,7 @@ def _check(account: Account, statistic: Exact | ExactKeys | ExactObjective, mech
             f"The statistic was bounded for the unit '{statistic.unit}', but the account {account.name!r} protects "
             f"'{unit}'. Bound contributions for the account's unit."
         )
-    known = DiscreteLaplace | DiscreteGaussian | Selection | TopK | SparseVector | PartitionSelection
+    known = DiscreteLaplace | DiscreteGaussian | Selection | SelectEach | TopK | SparseVector | PartitionSelection
     known |= ObjectivePerturbation
     if not isinstance(mechanism, known):
         raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
@@ -275,6 +351,9 @@ def _check(account: Account, statistic: Exact | ExactKeys | ExactObjective, mech
             )
     elif isinstance(statistic, ExactObjective) or isinstance(mechanism, ObjectivePerturbation):
         _check_objective(statistic, mechanism)
+    elif isinstance(mechanism, SelectEach):
+        if len(statistic.shape) != 2 or math.prod(statistic.shape) == 0:
+            raise ParameterError(f"SelectEach needs a matrix of utilities. Got the shape {statistic.shape}.")
     elif isinstance(mechanism, Selection | TopK | SparseVector):
         _check_candidates(statistic, mechanism, math.prod(statistic.shape))
     mechanism.describe(statistic.sensitivity)  # raises if the noise scale is out of range

@@ -196,6 +196,47 @@ class Selection:
         }
 
 
+@dataclass(frozen=True, slots=True, init=False)
+class SelectEach:
+    """Selects one candidate in each row of a matrix of utilities, all together for ε.
+
+    Rows are groups of tuples that do not overlap, so that what one unit moves, summed over the rows, is bounded: by S.
+    Each row is a permute-and-flip selection of rate ε/(2S), or ε/S for monotone utilities.
+    """
+
+    name: ClassVar[str] = "selection in each group"
+    proof: ClassVar[str] = "docs/proofs/selection.md#one-selection-in-each-group"
+    epsilon: Fraction
+
+    def __init__(self, epsilon: Number) -> None:
+        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "SelectEach"))
+
+    @property
+    def budget(self) -> Budget:
+        """The ε that was asked for."""
+        return Budget.amount(self.epsilon)
+
+    def loss(self) -> Loss:
+        """ε, without δ."""
+        return Loss.pure(self.epsilon)
+
+    def rate(self, sensitivity: Sensitivity) -> Fraction:
+        """Return the factor between utilities and log-probabilities."""
+        if sensitivity.rows is None:
+            remedy = "Derive how far one unit moves the rows together, as Sensitivity.of_balances does."
+            raise bad_parameter("SelectEach", "sensitivity", "one that is known over rows", sensitivity.why, remedy)
+        return self.epsilon / (sensitivity.rows * (1 if sensitivity.monotone else 2))
+
+    def describe(self, sensitivity: Sensitivity) -> dict[str, Any]:
+        """Say how utilities turn into probabilities."""
+        return {
+            "choice": Choice.PERMUTE_AND_FLIP.value,
+            "rate": str(self.rate(sensitivity)),
+            "monotone": sensitivity.monotone,
+            "over_rows": sensitivity.rows,
+        }
+
+
 class TopKMethod(Enum):
     """How k candidates are selected."""
 

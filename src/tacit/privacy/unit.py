@@ -118,6 +118,8 @@ class Sensitivity:
         Whether adding a unit moves all entries the same way, as it does for counts.
     why : str
         The derivation, in words, for the receipt.
+    rows : int, optional
+        For a matrix: the largest change of a row's largest entry, summed over the rows. None if nobody derived it.
     """
 
     l1: int
@@ -125,6 +127,7 @@ class Sensitivity:
     linf: int
     monotone: bool
     why: str
+    rows: int | None = None
 
     @classmethod
     def of_feature_counts(cls, bound: Bound) -> Sensitivity:
@@ -172,9 +175,22 @@ class Sensitivity:
         why = f"{m} row(s) a unit, each with a gradient of L1 norm at most 1"
         return cls(l1=m, l2_squared=m * m, linf=m, monotone=False, why=why)
 
+    @classmethod
+    def of_balances(cls, bound: Bound, weight: int, candidates: int) -> Sensitivity:
+        """Minus the difference in weight between the two sides of each candidate cut, a row for each group of tuples.
+
+        A tuple of at most ``weight`` lies in one group, and on one side of each of its ``candidates`` cuts.
+        """
+        m, w = bound.rows, check_count("Sensitivity", "weight", weight)
+        most = check_count("Sensitivity", "candidates", candidates) * m * w
+        why = f"{m} row(s) a unit, each moving the balances of one group by at most its weight {w}"
+        return cls(l1=most, l2_squared=most * m * w, linf=m * w, monotone=False, why=why, rows=m * w)
+
     def __post_init__(self) -> None:
         for name in ("l1", "l2_squared", "linf"):
             check_count("Sensitivity", name, getattr(self, name))
+        if self.rows is not None and not self.linf <= check_count("Sensitivity", "rows", self.rows) <= self.l1:
+            raise ParameterError(f"A sensitivity of {self.rows} over rows must lie between L∞ and L1.")
         consistent = self.linf <= self.l1 and self.linf**2 <= self.l2_squared <= self.l1 * self.linf
         if not consistent:
             raise ParameterError(

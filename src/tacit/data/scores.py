@@ -1,0 +1,155 @@
+"""Exact work on the scores of a private test set: one pass into a histogram on the public grid, then sums of it.
+
+Sees a user's labels and scores, returns :class:`tacit.privacy.exact.Exact` alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.bounding import Bounding, first_of_each, row_order
+from tacit.data.errors import SchemaError
+from tacit.data.features import plain_text
+from tacit.data.sources import as_series
+from tacit.errors import PrivacyError, bad_parameter
+from tacit.privacy.exact import Exact
+from tacit.privacy.grid import CELLS, cells_of
+from tacit.privacy.unit import Bound, Sensitivity, Unit
+
+Ints = NDArray[np.int64]
+
+_CHUNK = 1 << 15  # scores worked on together: few enough to stay in the cache
+_LOT = 1 << 20  # cells collected before they are counted
+
+
+class Scores:
+    """Labels and scores of a private test set, counted by class and cell of the public grid.
+
+    Parameters
+    ----------
+    y_true, y_score : one-dimensional, of the same length
+        A label that equals ``pos_label`` is positive and any other is negative, missing ones included. A score is
+        clipped to the range; one that is not a number counts as the lowest.
+    pos_label : label
+    score_range : (float, float)
+        Public bounds of the scores.
+    unit : Unit
+    persons : one-dimensional, optional
+        For privacy of persons: who each row belongs to. Rows without a person are dropped.
+    seed : int, optional
+        Decides which rows of a person are kept.
+    """
+
+    def __init__(
+        self,
+        y_true: Any,
+        y_score: Any,
+        *,
+        pos_label: Any,
+        score_range: tuple[float, float],
+        unit: Unit,
+        persons: Any = None,
+        seed: int | None = None,
+    ) -> None:
+        labels, scores = _column("y_true", y_true), _column("y_score", y_score)
+        if len(labels) != len(scores):
+            raise SchemaError("'y_true' and 'y_score' must have the same length.")
+        if scores.dtype.kind not in "fiub":
+            raise bad_parameter("roc_curve", "y_score", "real numbers", f"dtype {scores.dtype}")
+        if unit.column is not None:
+            labels, scores = _bounded(labels == pos_label, scores, persons, unit, seed)
+            pos_label = True
+        self.__cells = _histogram(labels, scores, pos_label, score_range)
+        self.__sums = np.concatenate([np.zeros((2, 1), dtype=np.int64), np.cumsum(self.__cells, axis=1)], axis=1)
+        self.unit = unit
+        self._bound = Bound(rows=unit.max_rows, ones=1)
+        public = f"{unit}|{pos_label!r}|{score_range}".encode()
+        filled = np.flatnonzero(self.__cells)
+        content = np.stack([filled, self.__cells.ravel()[filled]]).tobytes()
+        self.version = hashlib.sha256(public + content).hexdigest()
+
+    def __repr__(self) -> str:
+        return "<private scores>"
+
+    def __reduce__(self) -> Any:
+        raise PrivacyError("Private scores cannot be stored. Release what you need through the gate.")
+
+    def totals(self) -> Exact:
+        """How many negatives and positives there are."""
+        return self._seal(self.__sums[:, -1], Sensitivity.of_row_counts(self._bound), "rows by class (2)")
+
+    def counts(self, cuts: tuple[Ints, Ints]) -> Exact:
+        """Negatives between their cuts, then positives between theirs; cuts are cells in ascending order."""
+        parts = [np.diff(self.__sums[y, c]) for y, c in enumerate(cuts)]
+        query = f"scores by class and bin ({len(parts[0])} + {len(parts[1])})"
+        return self._seal(np.concatenate(parts), Sensitivity.of_row_counts(self._bound), query, *cuts)
+
+    def balances(self, cuts: Ints, candidates: Ints, weights: tuple[int, int], offsets: Ints) -> Exact:
+        """Minus how far each candidate is from cutting its interval into halves of equal weight, plus public offsets.
+
+        Interval i holds the tuples whose cell is in [cuts[i], cuts[i + 1]), its candidates are ``candidates[i]``.
+        """
+        mass = weights[0] * self.__sums[0] + weights[1] * self.__sums[1]
+        below, ends = mass[candidates], mass[cuts]
+        utilities = offsets - np.abs(2 * below - ends[:-1, None] - ends[1:, None])
+        sensitivity = Sensitivity.of_balances(self._bound, max(weights), candidates.size)
+        query = f"balance of candidate cuts ({candidates.shape[0]} × {candidates.shape[1]})"
+        return self._seal(utilities, sensitivity, query, cuts, candidates, np.array(weights), offsets)
+
+    def _seal(self, values: Ints, sensitivity: Sensitivity, query: str, *public: Ints) -> Exact:
+        digest = hashlib.sha256(b"".join(part.tobytes() for part in public)).hexdigest()
+        people = "" if self.unit.column is None else f", at most {self.unit.max_rows} row(s) of a person"
+        return Exact(
+            values, sensitivity=sensitivity, unit=self.unit, query=query + people, version=f"{self.version}/{digest}"
+        )
+
+
+def _column(name: str, values: Any) -> NDArray[Any]:
+    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    if array.ndim != 1:
+        raise bad_parameter("roc_curve", name, "one-dimensional", f"{array.ndim} dimensions")
+    return np.asarray(array)
+
+
+def _histogram(labels: NDArray[Any], scores: NDArray[Any], pos_label: Any, span: tuple[float, float]) -> Ints:
+    """Count by class and cell, a chunk at a time, so that memory does not grow with the number of scores."""
+    counts = np.zeros(2 * CELLS, dtype=np.int64)
+    lot = np.empty(min(_LOT, len(scores)), dtype=np.int64)
+    low, width = span[0], span[1] - span[0]
+    for first in range(0, len(scores), _LOT):
+        last = min(first + _LOT, len(scores))
+        for start in range(first, last, _CHUNK):
+            stop = min(start + _CHUNK, last)
+            part = scores[start:stop].astype(np.float64)
+            if span != (0.0, 1.0):
+                part = (part - low) / width
+            np.fmax(part, 0.0, out=part)  # a NaN becomes 0
+            np.minimum(part, 1.0, out=part)
+            cells = lot[start - first : stop - first]
+            cells[:] = labels[start:stop] == pos_label
+            cells *= CELLS
+            cells += cells_of(part)
+        counts += np.bincount(lot[: last - first], minlength=2 * CELLS)
+    return counts.reshape(2, CELLS)
+
+
+def _bounded(
+    positive: NDArray[Any], scores: NDArray[Any], persons: Any, unit: Unit, seed: int | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Keep at most m rows of each person, by an order that depends on that person's rows alone."""
+    if persons is None:
+        raise SchemaError(f"The unit is {unit}: pass who each row belongs to as persons=.")
+    people = plain_text(as_series(str(unit.column), persons), ("",))
+    if len(people) != len(scores):
+        raise SchemaError("'persons' must have one entry for each score.")
+    labels = np.asarray(positive, dtype=bool)
+    rows = np.flatnonzero(people.is_not_null().to_numpy())
+    people, labels, values = people.gather(rows), labels[rows], scores[rows].astype(np.float64)
+    key = Bounding(1, unit, seed).key
+    order = row_order((values + 0.0).view(np.int64), labels.astype(np.int64), people, key)
+    kept = first_of_each(people, order, unit.max_rows)
+    return labels[kept], values[kept]

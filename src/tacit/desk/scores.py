@@ -1,0 +1,219 @@
+"""Scores at the desk: labels and scores go in, noisy counts between private thresholds come out.
+
+The procedure is "balanced medians": noisy class totals; then thresholds that cut the test set into bins of about equal
+weight, by selections on a public grid; then noisy counts. Proof: ``docs/proofs/roc.md``. Everything that is decided
+here follows from public parameters and earlier releases.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.scores import Scores
+from tacit.ledger import Account, Ledger
+from tacit.privacy.budget import Budget
+from tacit.privacy.gate import Purse
+from tacit.privacy.grid import CELLS
+from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, SelectEach
+from tacit.privacy.release import Receipt, Release
+from tacit.privacy.unit import Bound, Sensitivity, Unit
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+TOTALS = Fraction(3, 100)  # share of ε; thresholds get one between the next two, and the counts the rest
+LEAST, MOST = Fraction(5, 100), Fraction(12, 100)
+CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
+HEAVY = 64  # weight of a tuple of the smaller class
+MOST_BINS = 256
+MODEL_BINS = 32  # beyond, counts speak for themselves, and both classes have the same bins
+BINS_SCALE, BINS_POWER = 1.3, 0.8
+WEIGHT_POWER = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Binned:
+    """What the desk returns: public numbers only.
+
+    Attributes
+    ----------
+    cuts : array of integers
+        Ends of the bins as cells of the public grid, ascending, the two ends of the grid included.
+    counts : two arrays of integers
+        Noisy counts of negatives and of positives, from the lowest scores to the highest. A class that is counted in
+        fewer bins has runs of neighbouring bins of equal length.
+    totals : array of integers
+        Noisy class totals: negatives, positives.
+    noise_scale, totals_scale : float
+        Scale of the noise on counts and on totals.
+    gaussian : bool
+        Whether the noise on the counts is Gaussian, not Laplace.
+    weights : (int, int)
+        Weights of a negative and of a positive in the balance.
+    level_rate : float
+        Log-probability of a cut per unit of imbalance.
+    receipt : Receipt
+    """
+
+    cuts: Ints
+    counts: tuple[Ints, Ints]
+    totals: Ints
+    noise_scale: float
+    totals_scale: float
+    gaussian: bool
+    weights: tuple[int, int]
+    level_rate: float
+    receipt: Receipt
+
+
+def one_off(account: Account | None, budget: Budget) -> Account:
+    """The account that pays: the user's, or one in memory of exactly that budget."""
+    return Ledger.open().account("one-off", budget=budget) if account is None else account
+
+
+def release_scores(
+    y_true: Any,
+    y_score: Any,
+    *,
+    budget: Budget,
+    pos_label: Any,
+    score_range: tuple[float, float],
+    persons: Any,
+    account: Account | None,
+    random_state: int | None,
+) -> Binned:
+    """Count scores privately by class, in bins that are chosen privately."""
+    account = one_off(account, budget)
+    unit = account.unit
+    scores = Scores(
+        y_true,
+        y_score,
+        pos_label=pos_label,
+        score_range=score_range,
+        unit=unit,
+        persons=persons,
+        seed=account.seed,
+    )
+    name = f"ROC curve by balanced medians, scores in [{score_range[0]:g}, {score_range[1]:g}]"
+    purse = Purse(account, name, budget, version=scores.version, random_state=random_state)
+    epsilon = budget.exact_epsilon
+    first = purse.release(scores.totals(), DiscreteLaplace(TOTALS * epsilon))
+    bins = numbers_of_bins(first.values, float(epsilon), unit)
+    weights = class_weights(first.values)
+    depth = max(bins).bit_length() - 1
+    cutting = cutting_share(first.values, depth, epsilon)
+    level = SelectEach(cutting * epsilon / depth)
+    cuts = np.array([0, CELLS])
+    for _ in range(depth):
+        cuts = _halve(purse, scores, cuts, weights, level, unit)
+    mechanism = counting_mechanism((1 - TOTALS - cutting) * epsilon, budget.exact_delta, unit)
+    ends = cuts[:: max(bins) // bins[0]], cuts[:: max(bins) // bins[1]]
+    last = purse.release(scores.counts(ends), mechanism, last=True)
+    sensitivity = Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
+    gaussian = isinstance(mechanism, DiscreteGaussian)
+    return Binned(
+        cuts=cuts,
+        counts=(last.values[: bins[0]], last.values[bins[0] :]),
+        totals=first.values,
+        noise_scale=noise_scale(mechanism, sensitivity),
+        totals_scale=noise_scale(DiscreteLaplace(TOTALS * epsilon), sensitivity),
+        gaussian=gaussian,
+        weights=weights,
+        level_rate=float(level.epsilon) / (2 * max(weights) * unit.max_rows),
+        receipt=_receipt(last, budget, first, level, depth),
+    )
+
+
+def numbers_of_bins(totals: Ints, epsilon: float, unit: Unit) -> tuple[int, int]:
+    """How many bins each class is counted in: noise grows with their number, and what they cannot show shrinks.
+
+    With m bins the error of a rate has a noise part ∝ √m/(ε·n) and a part ∝ 1/√(m·n): best for m ∝ ε·√n.
+    """
+    scale = epsilon / unit.max_rows
+    sizes = [BINS_SCALE * (scale * math.sqrt(max(int(total), 1))) ** BINS_POWER for total in totals]
+    first, second = (2 ** min(max(round(math.log2(size)), 2), MOST_BINS.bit_length() - 1) for size in sizes)
+    fewer = min(first, second)
+    if fewer > MODEL_BINS:
+        return fewer, fewer
+    return min(first, MODEL_BINS), min(second, MODEL_BINS)
+
+
+def cutting_share(totals: Ints, depth: int, epsilon: Fraction) -> Fraction:
+    """The share of ε for thresholds: enough to miss a cut by less than a third of a bin, and within bounds."""
+    rows = max(int(totals.sum()), 1)
+    return min(max(Fraction(7 * depth * 2**depth, rows) / epsilon, LEAST), MOST)
+
+
+def class_weights(totals: Ints) -> tuple[int, int]:
+    """Weights of negatives and positives: a class weighs as the root of its size, so that bins suit both."""
+    small, large = sorted(max(int(total), 1) for total in totals)
+    light = max(round(HEAVY * max(small / large, 0.02) ** WEIGHT_POWER), 1)
+    return (HEAVY, light) if totals[0] <= totals[1] else (light, HEAVY)
+
+
+def counting_mechanism(epsilon: Fraction, delta: Fraction, unit: Unit) -> DiscreteLaplace | DiscreteGaussian:
+    """Laplace noise, or Gaussian noise where δ is so large that its variance is smaller."""
+    laplace = DiscreteLaplace(epsilon)
+    if delta == 0:
+        return laplace
+    sensitivity = Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
+    gaussian = DiscreteGaussian(epsilon, delta)
+    better = gaussian.variance(sensitivity) < 2 * laplace.scale(sensitivity) ** 2
+    return gaussian if better else laplace
+
+
+def noise_scale(mechanism: DiscreteLaplace | DiscreteGaussian, sensitivity: Sensitivity) -> float:
+    """The scale of the noise, as a number for post-processing."""
+    if isinstance(mechanism, DiscreteLaplace):
+        return float(mechanism.scale(sensitivity))
+    return math.sqrt(mechanism.variance(sensitivity))
+
+
+def candidate_cuts(cuts: Ints) -> Ints:
+    """For each interval between cuts, candidates at equal distances; repeated where the interval has fewer cells."""
+    parts = min(CANDIDATES, max(FEWEST, TOGETHER // (len(cuts) - 1)))
+    low, high = cuts[:-1, None], cuts[1:, None]
+    steps = np.arange(1, parts)[None, :]
+    return np.asarray(low + (steps * (high - low)) // parts)
+
+
+def base_measure(rate: Fraction, number: int) -> Ints:
+    """Public preference for the middle of an interval, half Beta(5, 5) and half uniform, in units of utility."""
+    x = np.arange(1, number + 1) / (number + 1)
+    weight = 0.5 + 0.5 * 630 * (x * (1 - x)) ** 4
+    return np.rint(np.log(weight) / float(rate)).astype(np.int64)
+
+
+def _halve(purse: Purse, scores: Scores, cuts: Ints, weights: tuple[int, int], level: SelectEach, unit: Unit) -> Ints:
+    """Cut each interval into two."""
+    candidates = candidate_cuts(cuts)
+    bound = Bound(rows=unit.max_rows, ones=1)
+    rate = level.rate(Sensitivity.of_balances(bound, max(weights), candidates.size))
+    offsets = base_measure(rate, candidates.shape[1])
+    chosen = purse.release(scores.balances(cuts, candidates, weights, offsets), level).values
+    middles = np.take_along_axis(candidates, chosen[:, None], axis=1)[:, 0]
+    return np.sort(np.concatenate([cuts, middles]))
+
+
+def _receipt(last: Release, budget: Budget, first: Release, level: SelectEach, depth: int) -> Receipt:
+    """One receipt for the whole procedure, with its steps."""
+    steps = [
+        {"what": "class totals", "mechanism": first.receipt["mechanism"], "noise": first.receipt["noise"]},
+        {"what": f"thresholds, {depth} level(s)", "mechanism": level.name, "epsilon_a_level": float(level.epsilon)},
+        {"what": "counts by class and bin", "mechanism": last.receipt["mechanism"], "noise": last.receipt["noise"]},
+    ]
+    fields = last.receipt.to_dict() | {
+        "mechanism": "ROC curve by balanced medians",
+        "epsilon": budget.epsilon,
+        "delta": budget.delta,
+        "plan": None,
+        "steps": steps,
+        "proof": "docs/proofs/roc.md",
+    }
+    return Receipt(fields)

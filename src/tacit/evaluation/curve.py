@@ -1,0 +1,213 @@
+"""A private ROC curve: what the desk released, read as a curve with its uncertainty. Public side.
+
+The curve is the pointwise median of its posterior, which is the best guess under the area between curves; bands and
+intervals are about the population that the test set was drawn from, so they hold both noise and sampling.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from tacit.desk.scores import MODEL_BINS, Binned
+from tacit.errors import bad_parameter
+from tacit.evaluation.display import plot_roc
+from tacit.evaluation.metrics import Metrics
+from tacit.evaluation.model import Evidence, Floats, Model, Noise
+from tacit.evaluation.posterior import curves, draw, draw_counts, draw_direct, generator, plain_curves
+from tacit.privacy.grid import CELLS, cells_of, scores_at
+from tacit.privacy.release import Receipt
+
+FEW, MANY = 200, 1000
+STRETCH = 1.1
+GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), ndtr(np.linspace(-4.5, 4.5, 121))]))
+
+
+class Draws:
+    """Draws from the posterior: counts by class and bin (from the highest scores down) and curves on the grid."""
+
+    def __init__(self, evidence: Evidence, number: int, *, stretch: float = 1.0) -> None:
+        rng = generator(evidence)
+        direct = len(evidence.counts[0]) == len(evidence.counts[1]) and evidence.bins > MODEL_BINS
+        if direct:
+            self.sample, self.population = draw_direct(evidence, rng, number)
+            self._state = None
+        else:
+            model = Model(evidence)
+            self._state = model.unfold(draw(model, rng, number=number, stretch=stretch))
+            self.sample, self.population = draw_counts(model, self._state, rng)
+
+    @cached_property
+    def sample_curves(self) -> Floats:
+        """Curves of test sets that fit the release."""
+        return self._curves(self.sample)
+
+    @cached_property
+    def population_curves(self) -> Floats:
+        """Curves of populations that fit the release."""
+        return self._curves(self.population)
+
+    def _curves(self, counts: Floats) -> Floats:
+        if self._state is None:
+            return plain_curves(counts, GRID)
+        return curves(self._state, counts, GRID)
+
+
+def read_evidence(binned: Binned) -> Evidence:
+    """Turn a release into evidence, from the highest scores down."""
+    heavy = max(binned.weights)
+    weights = binned.weights[0] / heavy, binned.weights[1] / heavy
+    mass = max(float(np.dot(binned.weights, np.maximum(binned.totals, 1))), 1.0)
+    bins = len(binned.cuts) - 1
+    halves = 2.0 ** np.arange(round(math.log2(bins)))
+    levels = np.minimum(1.2, math.sqrt(2) / binned.level_rate * halves / mass)
+    negatives, positives = (c[::-1].astype(np.float64) for c in binned.counts)
+    return Evidence(
+        counts=(negatives, positives),
+        bins=bins,
+        totals=binned.totals.astype(np.float64),
+        noise=Noise(binned.noise_scale, binned.gaussian),
+        totals_noise=Noise(binned.totals_scale),
+        weights=weights,
+        imbalance=float(np.sqrt((levels**2).sum() + 0.05**2)),
+    )
+
+
+class RocCurve:
+    """A private ROC curve, made by :func:`tacit.roc_curve`.
+
+    Attributes
+    ----------
+    fpr, tpr : arrays
+        From (0, 0) to (1, 1), both ascending.
+    thresholds : array
+        Scores from infinity down; ``score >= threshold`` is a positive prediction.
+    auc : float
+        Area under the curve.
+    unknown : bool
+        Whether a class is too small to be told from an empty one: then the band is everything from 0 to 1.
+    receipt : Receipt
+    """
+
+    def __init__(self, binned: Binned, score_range: tuple[float, float], pos_label: Any) -> None:
+        self._binned = binned
+        self._evidence = read_evidence(binned)
+        self.score_range = score_range
+        self.pos_label = pos_label
+        sums = [float(c.sum()) for c in self._evidence.counts]
+        noise = [math.sqrt(len(c) * self._evidence.noise.variance) for c in self._evidence.counts]
+        self.unknown = any(total < max(1.5 * spread, 1.0) for total, spread in zip(sums, noise, strict=True))
+        few = Draws(self._evidence, FEW)
+        middle = np.median(few.sample_curves, axis=0)
+        middle[0], middle[-1] = 0.0, 1.0
+        self.fpr = GRID.copy()
+        self.tpr = np.clip(np.maximum.accumulate(middle), 0.0, 1.0)
+        self.thresholds = self._thresholds(few)
+        self.auc = float(np.trapezoid(self.tpr, self.fpr))
+        for array in (self.fpr, self.tpr, self.thresholds):
+            array.flags.writeable = False
+
+    @property
+    def receipt(self) -> Receipt:
+        """What was released, what it cost, and why that is enough."""
+        return self._binned.receipt
+
+    def auc_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """An interval for the area under the population's curve, noise and sampling included."""
+        tail = (1 - check_level("auc_interval", level)) / 2
+        if self.unknown:
+            return 0.0, 1.0
+        low, high = np.quantile(self.auc_draws(), [tail, 1 - tail])
+        return float(low), float(high)
+
+    def auc_draws(self) -> Floats:
+        """Areas under curves of populations that fit the release: draws from the posterior."""
+        return np.asarray(np.trapezoid(self.posterior.population_curves, GRID, axis=1))
+
+    def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Lower and upper true-positive rates at ``fpr`` that hold the population's whole curve together."""
+        check_level("band", level)
+        if self.unknown:
+            return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
+        curves = self.posterior.population_curves
+        drawn = np.sort(curves, axis=0)
+        cut = _deepest(curves[:, 1:-1], drawn[:, 1:-1], level)
+        low, high = drawn[cut].copy(), drawn[len(drawn) - 1 - cut].copy()
+        # No release of this size can show what less than one row shows: leave that much room either way.
+        row = 1 / np.maximum([c.sum() for c in self._evidence.counts], 2.0)
+        low = np.minimum(np.interp(GRID - row[0], GRID, low) - row[1], self.tpr)
+        high = np.maximum(np.interp(GRID + row[0], GRID, high) + row[1], self.tpr)
+        low[0] = 0.0
+        low[-1] = 1.0
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """Everything else that the same release tells, at no further cost."""
+        return Metrics(self)
+
+    @property
+    def cuts(self) -> NDArray[np.int64]:
+        """Ends of the bins, as cells of the public grid in ascending order."""
+        return self._binned.cuts
+
+    @staticmethod
+    def cell_of(share: float) -> float:
+        """The cell of a score, given as a share of the range."""
+        if share > 1:
+            return float(CELLS)
+        return float(cells_of(np.array([max(share, 0.0)]))[0]) if share > 0 else 0.0
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draw the curve and its band; returns the matplotlib axes."""
+        return plot_roc(self, ax, level=level)
+
+    def to_display(self) -> Any:
+        """Convert to scikit-learn's ``RocCurveDisplay``."""
+        from sklearn.metrics import RocCurveDisplay
+
+        return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=self.auc, pos_label=self.pos_label)
+
+    @cached_property
+    def posterior(self) -> Draws:
+        """Draws of counts and curves behind all intervals."""
+        return Draws(self._evidence, MANY, stretch=STRETCH)
+
+    def _thresholds(self, draws: Draws) -> Floats:
+        """The score at each point: knots are where bins end, and between knots cells are even along the curve."""
+        counts = np.median(draws.sample, axis=0) + 1e-9
+        rates = np.cumsum(counts, axis=1) / counts.sum(axis=1, keepdims=True)
+        knots = np.concatenate([[0.0], rates.sum(axis=0)])
+        cells = np.interp(self.fpr + self.tpr, knots, self._binned.cuts[::-1].astype(np.float64))
+        low, high = self.score_range
+        scores = low + (high - low) * scores_at(np.ceil(cells).astype(np.int64))
+        scores[0], scores[-1] = np.inf, low
+        return np.minimum.accumulate(scores)
+
+    def __repr__(self) -> str:
+        low, high = self.auc_interval()
+        if self.unknown:
+            return "<private ROC curve: unknown, because a class is too small to be told from an empty one>"
+        return f"<private ROC curve: AUC {self.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}>"
+
+
+def _deepest(curves: Floats, drawn: Floats, level: float) -> int:
+    """How many of the lowest and of the highest values to cut off at each point, so that whole curves stay inside."""
+    first, last = 0, len(curves) // 2
+    while last - first > 1:
+        cut = (first + last) // 2
+        inside = ((curves >= drawn[cut]) & (curves <= drawn[len(drawn) - 1 - cut])).all(axis=1)
+        first, last = (cut, last) if inside.mean() >= level else (first, cut)
+    return first
+
+
+def check_level(owner: str, level: float) -> float:
+    """Check the level of an interval."""
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 <= level < 1:
+        raise bad_parameter(owner, "level", "a number from 0.5 to below 1", level)
+    return float(level)

@@ -1,0 +1,123 @@
+"""Draws from the posterior of ROC curves given a release: best fit, its curvature, then a short Markov chain.
+
+Public side, and deterministic: the generator is seeded from the released numbers, so that a release gives one curve.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from tacit.evaluation.model import MISFIT, Evidence, Floats, Model, State
+
+_STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
+_FREEDOM = 20
+
+
+def generator(evidence: Evidence) -> np.random.Generator:
+    """A generator that depends on the release alone."""
+    body = np.concatenate([evidence.flat, evidence.totals]).tobytes()
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(body).digest()[:8], "little"))
+
+
+def best_fit(model: Model, rounds: int = 12) -> tuple[Floats, Floats]:
+    """Levenberg–Marquardt from several starts at once; returns parameters and their precision matrix."""
+    best: tuple[float, Floats, Floats] | None = None
+    for start in _STARTS:
+        xi = np.zeros(model.size)
+        xi[0] = start
+        damping, (value, gradient, precision) = 1e-2, _local(model, xi)
+        for _ in range(rounds):
+            scaled = precision + damping * np.diag(np.diag(precision))
+            step = np.linalg.solve(scaled, -gradient)
+            step *= min(1.0, 3.0 / (np.abs(step).max() + 1e-12))
+            moved = _local(model, xi + step)
+            if moved[0] < value:
+                gain = value - moved[0]
+                xi, (value, gradient, precision), damping = xi + step, moved, damping / 5
+                if gain < 1e-3:
+                    break
+            else:
+                damping *= 6
+        if best is None or value < best[0]:
+            best = value, xi, precision
+    assert best is not None
+    return best[1], best[2]
+
+
+def _local(model: Model, xi: Floats) -> tuple[float, Floats, Floats]:
+    """Value, gradient and Gauss–Newton curvature, from one batch of forward differences."""
+    h = 1e-4
+    batch = np.concatenate([xi[None], xi + h * np.eye(model.size)])
+    residuals = model.residuals(batch)
+    here, slopes = residuals[0], (residuals[1:] - residuals[0]) / h
+    return float(here @ here) / 2, slopes @ here, slopes @ slopes.T + 1e-6 * np.eye(model.size)
+
+
+def draw(model: Model, rng: np.random.Generator, *, number: int, stretch: float = 1.0) -> Floats:
+    """Draw parameters around the best fit.
+
+    With ``stretch`` 1 from the normal approximation of the posterior, which is enough for a best guess. Larger values
+    widen it and give it the tails of a t distribution: intervals then allow for curves unlike those of the model.
+    """
+    xi, precision = best_fit(model)
+    deviates = rng.standard_normal((model.size, number))
+    if stretch != 1.0:
+        deviates *= stretch / np.sqrt(rng.chisquare(_FREEDOM, number) / _FREEDOM)
+    drawn: Floats = xi + np.linalg.solve(np.linalg.cholesky(precision).T, deviates).T
+    return drawn
+
+
+def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Draw, for each curve, the counts of the sample and the expected counts of the population behind it."""
+    e = model.evidence
+    mean = e.merge(state.expected)
+    misfit = (MISFIT * mean) ** 2
+    sample = np.maximum(e.noise.draw_counts(e.flat[None], mean, np.sqrt(mean + misfit), rng), 0.0)
+    gain = misfit / (misfit + mean)
+    population = mean + gain * (sample - mean) + rng.standard_normal(mean.shape) * np.sqrt(gain * mean)
+    return e.spread(sample, state.expected), e.spread(np.maximum(population, 1e-6), state.expected)
+
+
+def draw_direct(evidence: Evidence, rng: np.random.Generator, number: int) -> tuple[Floats, Floats]:
+    """Draw counts of the sample and the population where bins are so full that no model is needed."""
+    counts = np.stack(evidence.counts)
+    padded = np.pad(counts, ((0, 0), (1, 1)), mode="edge")
+    level = np.maximum((padded[:, :-2] + 2 * counts + padded[:, 2:]) / 4, 1.0)
+    prior = 0.25 * level**2 + level  # how far a bin may be from its neighbours
+    gain = prior / (prior + evidence.noise.variance)
+    shape = (number, *counts.shape)
+    noise = rng.standard_normal(shape) * np.sqrt(gain * evidence.noise.variance)
+    sample = np.maximum(level + gain * (counts - level) + noise, 0.0)
+    return sample, np.maximum(sample + rng.standard_normal(shape) * np.sqrt(sample), 1e-6)
+
+
+def rates_of(counts: Floats) -> Floats:
+    """False- and true-positive rates at the ends of bins, from (0, 0) to (1, 1), for each draw of counts."""
+    shares = counts + 1e-9
+    rates = np.zeros((*counts.shape[:2], counts.shape[2] + 1))
+    np.cumsum(shares, axis=2, out=rates[:, :, 1:])
+    rates /= rates[:, :, -1:]
+    return rates
+
+
+def plain_curves(counts: Floats, grid: Floats) -> Floats:
+    """True-positive rates on a grid by straight lines between the knots."""
+    return np.stack([np.interp(grid, f, t) for f, t in rates_of(counts)])
+
+
+def curves(state: State, counts: Floats, grid: Floats) -> Floats:
+    """True-positive rates on a grid of false-positive rates: the smooth curve, warped to pass through the counts."""
+    rates = rates_of(counts)
+    number = len(counts)
+    model = np.zeros((2, number, rates.shape[2]))
+    model[:, :, 1:-1] = state.fpr, state.tpr
+    model[:, :, -1] = 1.0
+    inner = np.stack([np.interp(grid, rates[i, 0], model[0, i]) for i in range(number)])
+    smooth = np.maximum.accumulate(state.curve(inner), axis=1)
+    place = np.stack([np.searchsorted(rates[i, 0, 1:-1], grid, side="right") for i in range(number)])
+    low, high = (np.take_along_axis(model[1], place + side, axis=1) for side in (0, 1))
+    share = np.clip((smooth - low) / np.maximum(high - low, 1e-12), 0.0, 1.0)
+    first, last = (np.take_along_axis(rates[:, 1], place + side, axis=1) for side in (0, 1))
+    return np.asarray(first + share * (last - first))

@@ -1,0 +1,117 @@
+"""The grid is monotone and can be inverted; exact sums of scores are what a slow count says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit import ParameterError, PrivacyError, Unit
+from tacit.data.errors import SchemaError
+from tacit.data.scores import Scores
+from tacit.privacy._seal import open_exact
+from tacit.privacy.grid import CELLS, cells_of, scores_at
+
+UNIT = st.floats(0, 1)
+
+
+def scores(y: Any, s: Any, *, unit: Unit | None = None, **options: Any) -> Scores:
+    options = {"pos_label": 1, "score_range": (0.0, 1.0), "seed": 5} | options
+    return Scores(np.asarray(y), np.asarray(s), unit=unit or Unit.row(), **options)
+
+
+@given(UNIT, UNIT)
+def test_cells_never_fall(a: float, b: float) -> None:
+    first, second = cells_of(np.sort([a, b]))
+    assert 0 <= first <= second < CELLS
+
+
+@given(st.integers(1, CELLS - 1))
+def test_a_cut_is_the_smallest_score_of_its_cell_or_of_a_later_one(cut: int) -> None:
+    (score,) = scores_at(np.array([cut]))
+    before = max(float(np.nextafter(score, -1.0)), 0.0)
+    at, below = cells_of(np.array([score, before]))
+    assert at >= cut
+    assert below < cut
+
+
+def test_the_ends_of_the_grid() -> None:
+    assert scores_at(np.array([0, CELLS])).tolist() == [0.0, np.inf]
+    assert cells_of(np.array([0.0, 1e-320, 1.0])).tolist() == [0, 0, CELLS - 1]
+    tiny = cells_of(np.array([1e-300, 1e-100, 1e-30, 1e-10]))
+    assert (np.diff(tiny) > 0).all(), "scores crowded at 0 are told apart"
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.one_of(st.none(), st.floats(-1, 2))), max_size=30))
+def test_sums_are_what_a_slow_count_says(rows: list[tuple[int, float | None]]) -> None:
+    y = [label for label, _ in rows]
+    s = [np.nan if score is None else score for _, score in rows]
+    data = scores(np.array(y, dtype=int), np.array(s, dtype=float))
+    cuts = np.array([0, 20_000, 32_768, CELLS])
+    values = scores_at(cuts[1:-1])
+    clipped = [min(max(score, 0.0), 1.0) if score == score else 0.0 for score in s]
+
+    def bin_of(score: float) -> int:
+        return sum(score >= v for v in values)
+
+    table = np.zeros((2, 3), dtype=int)
+    for label, score in zip(y, clipped, strict=True):
+        table[int(label == 1), bin_of(score)] += 1
+    assert open_exact(data.totals()).tolist() == table.sum(axis=1).tolist()
+    assert open_exact(data.counts((cuts, cuts[[0, 2, 3]]))).tolist() == [
+        *table[0].tolist(),
+        int(table[1, :2].sum()),
+        int(table[1, 2]),
+    ]
+    candidates = np.array([[20_000, 32_768]])
+    offsets = np.array([3, -1])
+    found = open_exact(data.balances(np.array([0, CELLS]), candidates, (2, 7), offsets))
+    mass = 2 * table[0] + 7 * table[1]
+    assert found.tolist() == [[3 - abs(mass[0] - mass[1] - mass[2]), -1 - abs(mass[0] + mass[1] - mass[2])]]
+
+
+def test_ranges_labels_and_containers() -> None:
+    base = open_exact(scores([1, 0, 1], [0.1, 0.2, 0.9]).counts((np.array([0, 30_000, CELLS]),) * 2))
+    logits = scores(["yes", "no", "yes"], [-8.0, -6.0, 8.0], pos_label="yes", score_range=(-10.0, 10.0))
+    assert open_exact(logits.counts((np.array([0, 30_000, CELLS]),) * 2)).tolist() == base.tolist()
+    series = Scores(
+        pl.Series([True, False, True]),
+        pl.Series([0.1, 0.2, 0.9]),
+        pos_label=True,
+        score_range=(0.0, 1.0),
+        unit=Unit.row(),
+    )
+    assert open_exact(series.totals()).tolist() == [1, 2]
+    assert open_exact(scores([None, 1, 0], [1, 0, 1]).totals()).tolist() == [2, 1]
+
+
+def test_persons_are_bounded() -> None:
+    unit = Unit.user("who", max_rows=2)
+    data = scores([1] * 6, np.linspace(0, 1, 6), unit=unit, persons=["a"] * 4 + ["b", None])
+    assert open_exact(data.totals()).tolist() == [0, 3]
+    assert data.totals().sensitivity.l1 == 2
+    with pytest.raises(SchemaError, match="persons="):
+        scores([1], [0.5], unit=unit)
+    with pytest.raises(SchemaError, match="one entry"):
+        scores([1], [0.5], unit=unit, persons=["a", "b"])
+
+
+def test_wrong_shapes_and_types() -> None:
+    with pytest.raises(SchemaError, match="same length"):
+        scores([1, 0], [0.5])
+    with pytest.raises(ParameterError, match="one-dimensional"):
+        scores([[1, 0]], [0.5])
+    with pytest.raises(ParameterError, match="real numbers"):
+        scores([1], ["high"])
+
+
+def test_scores_do_not_show_themselves() -> None:
+    data = scores([1], [0.123])
+    assert repr(data) == "<private scores>"
+    with pytest.raises(PrivacyError):
+        data.__reduce__()
+    assert not any("123" in str(value) for value in vars(data).values() if isinstance(value, str))

@@ -1,0 +1,126 @@
+"""The whole release, exactly: the real procedure runs on every data set of a tiny domain, along every path.
+
+A purse that draws nothing takes its place: it is told each answer beforehand, and works out the log-probability of
+that answer from the mechanism's formula. So each output of the procedure has an exact probability on each data set.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tacit import Budget, Ledger, Unit
+from tacit.data.scores import Scores
+from tacit.desk import scores as desk
+from tacit.privacy._seal import open_exact
+from tacit.privacy.exact import Exact
+from tacit.privacy.mechanisms import DiscreteLaplace, Mechanism, SelectEach
+from tacit.privacy.release import Receipt, Release
+from tests.privacy import noise_laws as laws
+
+SCORES = (0.0, 0.3, 1.0)
+Rows = tuple[tuple[int, float], ...]
+
+
+@cache
+def select_log_masses(row: tuple[int, ...], rate: float) -> NDArray[np.float64]:
+    best = max(row)
+    return np.log(laws.permute_and_flip_masses([math.exp(-rate * (best - u)) for u in row]))
+
+
+class Told:
+    """Stands for the gate's purse."""
+
+    def __init__(self, answers: list[Any]) -> None:
+        self.answers, self.log_probability, self.spent = answers, 0.0, Fraction(0)
+
+    def release(self, statistic: Exact, mechanism: Mechanism, *, last: bool = False) -> Release:
+        values, answer = open_exact(statistic), self.answers.pop(0)
+        if isinstance(mechanism, DiscreteLaplace):
+            scale = float(mechanism.scale(statistic.sensitivity))
+            answer = np.full(values.shape, answer) if np.isscalar(answer) else np.array(answer)
+            self.log_probability -= float(np.abs(answer - values).sum()) / scale
+        else:
+            assert isinstance(mechanism, SelectEach)
+            rate = float(mechanism.rate(statistic.sensitivity))
+            answer = np.array(answer[: len(values)])
+            for row, index in zip(values.tolist(), answer, strict=True):
+                self.log_probability += float(select_log_masses(tuple(row), rate)[index])
+        self.spent += mechanism.loss().epsilon or 0
+        return Release(answer, Receipt({"mechanism": "", "noise": ""}))
+
+
+def outputs() -> Iterator[list[Any]]:
+    """Totals that lead to different weights; each choice of cuts at both levels; counts at either end."""
+    picks = range(desk.CANDIDATES - 1)
+    for totals in ((0, 2), (9, 2), (2, 2)):
+        for first, *second in itertools.product(picks, repeat=3):
+            for count in (-7, 9):
+                yield [totals, [first], list(second), count]
+
+
+def units(rows: int) -> list[Rows]:
+    kinds = list(itertools.product((0, 1), SCORES))
+    return list(itertools.combinations_with_replacement(kinds, rows))
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    """Every data set of up to two units, and every unit added: log-ratios stay within ε and come close to it."""
+    epsilon = 2.0
+    monkeypatch.setattr(desk, "CANDIDATES", 4)
+    unit = Unit.row() if rows == 1 else Unit.user("person", max_rows=rows)
+    account = Ledger.open().account("tiny", budget=Budget(epsilon), unit=unit)
+    kept: dict[Rows, Scores] = {}
+
+    def log_probabilities(data: tuple[Rows, ...]) -> NDArray[np.float64]:
+        flat = tuple(sorted(row for one in data for row in one))
+        persons = [str(i) for i, one in enumerate(data) for _ in one]
+        labels, scores = [y for one in data for y, _ in one], [s for one in data for _, s in one]
+
+        def cached(*_: Any, **options: Any) -> Scores:
+            if flat not in kept:
+                options["persons"] = persons if unit.column else None
+                kept[flat] = Scores(np.array(labels, dtype=int), np.array(scores, dtype=float), **options)
+            return kept[flat]
+
+        monkeypatch.setattr(desk, "Scores", cached)
+        found = []
+        for answers in outputs():
+            told = Told(answers)
+            monkeypatch.setattr(desk, "Purse", lambda *_, told=told, **__: told)
+            desk.release_scores(
+                labels,
+                scores,
+                budget=Budget(epsilon),
+                pos_label=1,
+                score_range=(0.0, 1.0),
+                persons=None,
+                account=account,
+                random_state=None,
+            )
+            assert told.spent <= Fraction(epsilon)
+            found.append(told.log_probability)
+        return np.array(found)
+
+    by_rows = {}
+    sets = [(), *((one,) for one in units(rows))]
+    if rows == 1:
+        sets += [tuple(pair) for pair in itertools.combinations_with_replacement(units(1), 2)]
+    for data in sets:
+        by_rows[data] = log_probabilities(data)
+    worst = 0.0
+    for data in sets[: 1 + len(units(rows))] if rows == 1 else sets[:1]:
+        for unit_added in units(rows):
+            bigger = tuple(sorted((*data, unit_added)))
+            worst = max(worst, float(np.abs(by_rows[data] - by_rows[bigger]).max()))
+    assert worst <= epsilon + 1e-9
+    assert worst >= 0.85 * epsilon

@@ -1,0 +1,238 @@
+"""Private ROC curves: valid whatever the data, near the truth where noise is small, and honest about the rest."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn import metrics
+
+import tacit
+from tacit import Budget, BudgetError, Ledger, ParameterError, Unit
+
+Floats = NDArray[np.float64]
+
+
+def made_up(n: int, positives: float = 0.5, distance: float = 1.5, seed: int = 0) -> tuple[NDArray[np.int64], Floats]:
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < positives).astype(int)
+    return y, 1 / (1 + np.exp(-rng.normal(distance * y)))
+
+
+def area_between(curve: Any, y: Any, s: Any) -> float:
+    fpr, tpr, _ = metrics.roc_curve(y, s)
+    grid = (np.arange(4000) + 0.5) / 4000
+    return float(np.abs(np.interp(grid, curve.fpr, curve.tpr) - np.interp(grid, fpr, tpr)).mean())
+
+
+def check_valid(curve: Any) -> None:
+    assert (curve.fpr[0], curve.tpr[0], curve.fpr[-1], curve.tpr[-1]) == (0, 0, 1, 1)
+    assert (np.diff(curve.fpr) >= 0).all()
+    assert (np.diff(curve.tpr) >= 0).all()
+    assert curve.thresholds[0] == np.inf
+    assert (curve.thresholds[:-1] >= curve.thresholds[1:]).all()
+    assert len(curve.fpr) == len(curve.tpr) == len(curve.thresholds)
+    low, high = curve.band()
+    assert (low >= 0).all()
+    assert (low <= curve.tpr).all()
+    assert (curve.tpr <= high).all()
+    assert (high <= 1).all()
+    first, last = curve.auc_interval()
+    assert 0 <= first <= last <= 1
+    assert curve.auc == pytest.approx(metrics.auc(curve.fpr, curve.tpr))
+
+
+ROWS = st.lists(st.tuples(st.sampled_from([0, 1, 2, None]), st.sampled_from([0.0, 0.3, 1.0, -5.0, np.nan])), max_size=8)
+
+
+@settings(max_examples=20)
+@given(ROWS, st.sampled_from([0.05, 1.0, 100.0]), st.integers(0, 2**32))
+def test_any_data_give_a_valid_curve(rows: list[tuple[Any, float]], epsilon: float, seed: int) -> None:
+    y, s = [label for label, _ in rows], np.array([score for _, score in rows], dtype=float)
+    check_valid(tacit.roc_curve(np.array(y, dtype=object), s, epsilon=epsilon, random_state=seed))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 300])
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_missing_class_is_called_unknown(n: int, label: int) -> None:
+    curve = tacit.roc_curve(np.full(n, label), np.linspace(0, 1, n), epsilon=20.0, random_state=3)
+    check_valid(curve)
+    assert curve.unknown
+    assert curve.auc_interval() == (0.0, 1.0)
+    assert "unknown" in repr(curve)
+    low, high = curve.band()
+    assert (low[:-1] == 0).all()
+    assert (high == 1).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("n", "positives"), [(2_000, 0.5), (20_000, 0.1), (100_000, 0.02)])
+def test_with_little_noise_the_curve_is_the_true_one(n: int, positives: float, seed: int) -> None:
+    """What is left is what bins cannot show, 1/(bins · √n) at most: far below the limit."""
+    y, s = made_up(n, positives, seed=seed)
+    curve = tacit.roc_curve(y, s, epsilon=1000.0, random_state=seed)
+    assert area_between(curve, y, s) < 0.4 / np.sqrt(min(y.sum(), n - y.sum()))
+    middle = np.flatnonzero((curve.fpr > 0.05) & (curve.fpr < 0.95))[::40]
+    for i in middle:
+        above = s >= curve.thresholds[i]
+        assert above[y == 0].mean() == pytest.approx(curve.fpr[i], abs=0.03)
+        assert above[y == 1].mean() == pytest.approx(curve.tpr[i], abs=0.06)
+
+
+def test_constant_scores_give_the_diagonal() -> None:
+    y, _ = made_up(4000)
+    curve = tacit.roc_curve(y, np.full(4000, 0.7), epsilon=5.0, random_state=1)
+    assert abs(curve.auc - 0.5) < 0.05
+    assert area_between(curve, y, np.full(4000, 0.7)) < 0.05
+
+
+def test_accuracy_at_everyday_budgets() -> None:
+    """Medians of 25 runs; the limits are twice what was measured, so that chance does not reach them."""
+    y, s = made_up(684, 0.45, distance=1.1)
+    for epsilon, limit in ((1.0, 0.022), (0.25, 0.042), (0.1, 0.08)):
+        errors = [area_between(tacit.roc_curve(y, s, epsilon=epsilon, random_state=i), y, s) for i in range(25)]
+        assert np.median(errors) < limit
+
+
+@pytest.mark.parametrize(("n", "positives", "epsilon"), [(600, 0.5, 1.0), (600, 0.15, 0.25), (5000, 0.5, 0.1)])
+def test_bands_hold_the_population(n: int, positives: float, epsilon: float) -> None:
+    """At 95 % the chance of fewer than 32 hits of 40 is below 1e-4; a band half as wide has 70 % or fewer."""
+    truth_f, truth_t, _ = metrics.roc_curve(*made_up(400_000, 0.5, seed=99))
+    area = metrics.auc(truth_f, truth_t)
+    grid = np.linspace(0.01, 0.99, 50)
+    hits, held = 0, 0
+    for seed in range(40):
+        y, s = made_up(n, positives, seed=seed)
+        curve = tacit.roc_curve(y, s, epsilon=epsilon, random_state=seed)
+        low, high = curve.auc_interval()
+        hits += low <= area <= high
+        below, above = (np.interp(grid, curve.fpr, side) for side in curve.band())
+        truth = np.interp(grid, truth_f, truth_t)
+        held += bool(((below <= truth) & (truth <= above)).all())
+    assert hits >= 32
+    assert held >= 32
+
+
+class TestPaying:
+    def test_one_charge_of_exactly_the_price(self) -> None:
+        y, s = made_up(500)
+        account = Ledger.open().account("test set", budget=Budget(1.0))
+        curve = tacit.roc_curve(y, s, epsilon=0.4, account=account)
+        assert account.spent == Budget(0.4)
+        (charge,) = account.entries()
+        assert charge.released == charge.steps
+        assert curve.receipt["epsilon"] == 0.4
+        assert curve.receipt["status"] == "private"
+        assert curve.receipt["unit"] == "row"
+        assert json.loads(curve.receipt.to_json())["proof"] == "docs/proofs/roc.md"
+        assert curve.receipt["steps"][0]["what"] == "class totals"
+
+    def test_asking_again_is_free_and_gives_the_same_curve(self) -> None:
+        y, s = made_up(500)
+        account = Ledger.open().account("test set", budget=Budget(0.5))
+        first, again = (tacit.roc_curve(y, s, epsilon=0.5, account=account) for _ in range(2))
+        assert np.array_equal(first.tpr, again.tpr)
+        assert first.auc_interval() == again.auc_interval()
+        with pytest.raises(BudgetError):
+            tacit.roc_curve(y, 1 - s, epsilon=0.5, account=account)
+        assert len(account.entries()) == 1
+
+    def test_a_seed_is_a_simulation(self) -> None:
+        y, s = made_up(300)
+        one, two, other = (tacit.roc_curve(y, s, epsilon=1.0, random_state=seed) for seed in (5, 5, 6))
+        assert np.array_equal(one.tpr, two.tpr)
+        assert not np.array_equal(one.tpr, other.tpr)
+        assert "not private" in one.receipt["status"]
+
+    def test_persons(self) -> None:
+        y, s = made_up(900)
+        persons = [str(i // 3) for i in range(900)]
+        unit = Unit.user("patient", max_rows=2)
+        account = Ledger.open().account("clinic", budget=Budget(1.0), unit=unit)
+        curve = tacit.roc_curve(y, s, epsilon=1.0, persons=persons, account=account, random_state=0)
+        check_valid(curve)
+        assert curve.receipt["sensitivity"]["l1"] == 2
+        assert "at most 2 row(s)" in curve.receipt["query"]
+
+    def test_gaussian_noise_only_where_it_is_better(self) -> None:
+        y, s = made_up(500)
+        usual = tacit.roc_curve(y, s, epsilon=1.0, delta=1e-6, random_state=0)
+        assert usual.receipt["steps"][-1]["mechanism"] == "discrete Laplace"
+        loose = tacit.roc_curve(y, s, epsilon=0.1, delta=0.3, random_state=0)
+        assert loose.receipt["steps"][-1]["mechanism"] == "discrete Gaussian"
+        check_valid(loose)
+        assert loose.receipt["delta"] == 0.3
+
+
+class TestInput:
+    def test_sample_weights_are_refused_with_a_reason(self) -> None:
+        with pytest.raises(ParameterError, match=r"sample_weight.*bound"):
+            tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, sample_weight=[1, 2])
+
+    @pytest.mark.parametrize("span", [(1, 0), (0, 0), (0, np.inf), (np.nan, 1), 5, ("a", "b"), (0, 1, 2)])
+    def test_ranges(self, span: Any) -> None:
+        with pytest.raises(ParameterError, match="'score_range'"):
+            tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, score_range=span)
+
+    def test_methods_and_levels(self) -> None:
+        with pytest.raises(ParameterError, match="'method'"):
+            tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, method="magic")
+        curve = tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0)
+        for level in (0.2, 1.0, True, "high"):
+            with pytest.raises(ParameterError, match="'level'"):
+                curve.band(level)
+
+    def test_scores_of_another_range_give_thresholds_of_that_range(self) -> None:
+        y, s = made_up(3000)
+        plain = tacit.roc_curve(y, s, epsilon=5.0, random_state=2)
+        wide = tacit.roc_curve(y, 20 * s - 10, epsilon=5.0, score_range=(-10, 10), random_state=2)
+        assert np.allclose(wide.tpr, plain.tpr, atol=0.02)
+        assert np.allclose(wide.thresholds[1:], 20 * plain.thresholds[1:] - 10, atol=0.2)
+
+
+class TestDisplay:
+    def test_plot(self) -> None:
+        matplotlib = pytest.importorskip("matplotlib")
+        matplotlib.use("Agg")
+        y, s = made_up(500)
+        curve = tacit.roc_curve(y, s, epsilon=1.0, random_state=0)
+        ax = curve.plot()
+        assert "ε = 1" in ax.get_title()
+        assert "not private" in ax.get_title()
+        assert curve.plot(ax) is ax
+        matplotlib.pyplot.close("all")
+
+    def test_a_missing_matplotlib_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+        curve = tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0)
+        with pytest.raises(tacit.MissingExtraError, match=r"tacit\[plot\]"):
+            curve.plot()
+
+    def test_scikit_learn_s_display(self) -> None:
+        y, s = made_up(500)
+        curve = tacit.roc_curve(y, s, epsilon=1.0, random_state=0)
+        display = curve.to_display()
+        assert display.roc_auc == curve.auc
+        assert np.array_equal(display.fpr, curve.fpr)
+
+
+class TestCompare:
+    def test_a_clear_case_and_a_tie(self) -> None:
+        y, good = made_up(5000, distance=2.0, seed=1)
+        other, poor = made_up(5000, distance=1.0, seed=2)
+        a = tacit.roc_curve(y, good, epsilon=1.0, random_state=1)
+        b = tacit.roc_curve(other, poor, epsilon=1.0, random_state=2)
+        clear = tacit.compare(a, b)
+        assert clear.probability > 0.99
+        assert clear.interval()[0] > 0
+        assert tacit.compare(b, a).probability == pytest.approx(1 - clear.probability, abs=0.01)
+        assert 0.4 < tacit.compare(a, a).probability < 0.6
+
+    def test_only_curves_are_compared(self) -> None:
+        with pytest.raises(ParameterError, match="'curve_b'"):
+            tacit.compare(tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0), 0.9)  # type: ignore[arg-type]
