@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         UnknownAccountError,
     )
     from tacit.ledger import Account, Ledger
+    from tacit.models.blackbox import BlackBoxClassifier
     from tacit.models.logistic import LogisticRegression
     from tacit.models.naive_bayes import BernoulliNB
     from tacit.models.tabular import TabularClassifier
@@ -41,6 +42,7 @@ _HOMES = {
     "__version__": "tacit._version",
     "Account": "tacit.ledger",
     "BernoulliNB": "tacit.models.naive_bayes",
+    "BlackBoxClassifier": "tacit.models.blackbox",
     "Budget": "tacit.privacy.budget",
     "BudgetError": "tacit.errors",
     "ClusterSelector": "tacit.selection.cluster",
@@ -75,6 +77,7 @@ _HOMES = {
 __all__ = [
     "Account",
     "BernoulliNB",
+    "BlackBoxClassifier",
     "Budget",
     "BudgetError",
     "ClusterSelector",

@@ -76,7 +76,7 @@ class Visit:
         self.owner = owner
         self.epsilon = exact_epsilon(epsilon, owner)
         self.delta = exact_delta(delta, owner)
-        self.account = _account(account, self.epsilon, self.delta, owner)
+        self.account = one_off(account, self.epsilon, self.delta, owner)
         self.random_state = _check_state(random_state, owner)
         unit = self.account.unit
         if unit.column is not None and persons is None and unit.column not in getattr(data, "columns", ()):
@@ -260,7 +260,8 @@ def _giving(rows: Rows) -> Callable[[], Rows]:
     return lambda: rows
 
 
-def _account(account: object, epsilon: Fraction, delta: Fraction, owner: str) -> Account:
+def one_off(account: object, epsilon: Fraction, delta: Fraction, owner: str) -> Account:
+    """The account that pays: the one that was given, or one in memory with exactly this budget."""
     if account is None:
         return Ledger.open().account("one-off", budget=Budget(epsilon, delta))
     if not isinstance(account, Account):
