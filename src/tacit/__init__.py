@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tacit.models.naive_bayes import BernoulliNB
     from tacit.models.tabular import TabularClassifier
     from tacit.models.text import TextClassifier
+    from tacit.models.tuning import tune
     from tacit.privacy.budget import Budget
     from tacit.privacy.release import Receipt, Release
     from tacit.privacy.unit import Neighbours, Unit
@@ -72,6 +73,7 @@ _HOMES = {
     "UnknownAccountError": "tacit.errors",
     "datasets": "tacit.data.datasets",
     "split": "tacit.data.split",
+    "tune": "tacit.models.tuning",
 }
 
 __all__ = [
@@ -108,6 +110,7 @@ __all__ = [
     "__version__",
     "datasets",
     "split",
+    "tune",
 ]
 
 

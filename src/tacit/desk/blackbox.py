@@ -17,7 +17,15 @@ from tacit.privacy.unit import Neighbours
 
 
 def pay_for_black_box(
-    owner: str, what: str, epsilon: Number, delta: Number, account: Account | None, *, simulation: bool
+    owner: str,
+    what: str,
+    epsilon: Number,
+    delta: Number,
+    account: Account | None,
+    *,
+    simulation: bool,
+    mechanism: str = "black box",
+    proof: str | None = None,
 ) -> Receipt:
     """Charge the account with what a black box says it costs, and return the receipt; then the box may see the data.
 
@@ -33,14 +41,14 @@ def pay_for_black_box(
         identity={"black box": what, "run": uuid.uuid4().hex},
         budget=budget,
         loss=Loss.approximate(budget.exact_epsilon, budget.exact_delta),
-        mechanism="black box",
+        mechanism=mechanism,
         query=what,
         simulation=simulation,
     )
     charge = payer.charge(request, fresh=True)
     return Receipt(
         {
-            "mechanism": "black box",
+            "mechanism": mechanism,
             "epsilon": charge.budget.epsilon,
             "delta": charge.budget.delta,
             "unit": str(payer.unit),
@@ -50,9 +58,13 @@ def pay_for_black_box(
             "dataset": payer.name,
             "partition": payer.partition or None,
             "ledger": {"url": payer.ledger.url, "entry": charge.entry, "hash": charge.hash},
-            "proof": None,
-            "guarantee": "as stated by the model itself: tacit charged for it and did not check it",
-            "status": SIMULATION if simulation else "private, if the model keeps what it states",
+            "proof": proof,
+            "guarantee": None if proof else "as stated by the model itself: tacit charged for it and did not check it",
+            "status": SIMULATION
+            if simulation
+            else "private"
+            if proof
+            else "private, if the model keeps what it states",
         }
     )
 
