@@ -13,7 +13,7 @@ import tacit
 from tacit.data.bounding import Bounding, FeatureHasher
 from tacit.data.schema import Schema
 from tacit.data.sources import open_source
-from tacit.data.split import account_seed, coin_limit, folds, source_coins, split, split_source
+from tacit.data.split import coin_limit, folds, source_coins, split, split_source
 from tacit.data.statistics import count
 from tacit.errors import ParameterError, PrivacyError
 from tacit.privacy._seal import open_exact
@@ -166,8 +166,8 @@ def test_sources_with_accounts() -> None:
 
 def test_the_seed_of_an_account_is_its_own() -> None:
     one, two = account(), account()
-    assert account_seed(one, "x") == account_seed(one, "x") != account_seed(one, "y")
-    assert account_seed(one, "x") != account_seed(two, "x")
+    assert one.seed_for("x") == one.seed_for("x") != one.seed_for("y")
+    assert one.seed_for("x") != two.seed_for("x")
 
 
 def test_bad_parameters() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from tacit import Budget, Ledger, LedgerError, LedgerVersionError, MissingExtraError, ParameterError
 from tests.ledger.test_contract import request
+from tests.support import postgres
 
 
 @pytest.fixture
@@ -149,10 +150,8 @@ def test_an_unreachable_server_is_named_without_the_password() -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_a_user_who_may_not_write(new_durable_url: Callable[[], str]) -> None:
-    url = new_durable_url()
-    if not url.startswith("postgresql"):
-        pytest.skip("rights of database users: PostgreSQL only")
+def test_a_user_who_may_not_write(server: postgres.Server) -> None:
+    url = server.create("rights")
     with Ledger.open(url) as ledger:
         ledger.account("survey", budget=Budget(1.0))
         ledger._store.execute("DROP ROLE IF EXISTS reader")

@@ -1,23 +1,27 @@
 #!/bin/sh
-# Install the servers that the tests use: PostgreSQL (Debian). Says what it could not do, and lets the tests skip.
+# Install what the tests start on this machine: PostgreSQL's server, and Java for Spark (Debian packages).
+# Says what it could not do; those tests are then skipped and say why.
 set -u
-if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1; then
+wanted=""
+ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1 || wanted="postgresql"
+command -v java >/dev/null 2>&1 || wanted="$wanted default-jre-headless"
+[ -n "$wanted" ] || exit 0
+
+skip() {
+    echo "Not installed:$(printf ' %s' $wanted) ($1). The tests that need it will be skipped."
     exit 0
-fi
-if ! command -v apt-get >/dev/null 2>&1; then
-    echo "PostgreSQL is not installed, and there is no apt-get to install it: its tests will be skipped."
-    exit 0
-fi
+}
+
+command -v apt-get >/dev/null 2>&1 || skip "there is no apt-get"
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
-    if ! command -v sudo >/dev/null 2>&1 || ! sudo -n true 2>/dev/null; then
-        echo "PostgreSQL is not installed, and installing it needs root: its tests will be skipped."
-        exit 0
-    fi
+    command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null || skip "this needs root"
     as_root="sudo -n"
 fi
+log=$(mktemp)
 export DEBIAN_FRONTEND=noninteractive
-{ $as_root apt-get update -qq && $as_root apt-get install -y -qq postgresql; } >/tmp/tacit-apt.log 2>&1 || {
-    tail -n 5 /tmp/tacit-apt.log
-    echo "PostgreSQL could not be installed: its tests will be skipped."
-}
+if ! { $as_root apt-get update -qq && $as_root apt-get install -y -qq $wanted; } >"$log" 2>&1; then
+    tail -n 5 "$log"
+    skip "apt-get failed"
+fi
+rm -f "$log"

@@ -26,7 +26,7 @@ from tacit.data.errors import SourceError
 from tacit.data.files import format_of
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
-from tacit.data.split import Split, account_seed, coin_limit, split_name
+from tacit.data.split import Split, coin_limit, split_name
 from tacit.data.statistics import Counts, seal
 from tacit.errors import MissingExtraError, bad_parameter
 from tacit.privacy.exact import Exact
@@ -205,7 +205,7 @@ def split(
         expected = "given with an account" if version is None else f"for the account's unit ({account.unit})"
         raise bad_parameter("split", "version" if version is None else "schema", expected, version or str(schema.unit))
     purpose = f"spark|{Fraction(test_size)}|{schema.unit}|{schema.fingerprint}"
-    key = account_seed(account, purpose) if account is not None and seed is None else check_seed(seed, "split")
+    key = account.seed_for(purpose) if account is not None and seed is None else check_seed(seed, "split")
     frame = _frame(data, options, session)
     coin: Column = sql.coin(frame, schema, key)
     border = sql.long(limit)

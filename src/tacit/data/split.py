@@ -13,7 +13,6 @@ in fold (coin mod 2^63) mod n_folds.
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
@@ -157,13 +156,6 @@ def _in_fold(n_folds: int, fold: int, coins: Longs) -> Mask:
     return chosen
 
 
-def account_seed(account: Account, purpose: str) -> int:
-    """A seed that belongs to an account and a purpose: secret, the same each time, and blind to the data."""
-    name = f"{account.name}|{account.partition}|{purpose}"
-    digest = hashlib.sha256(account.ledger.fingerprint(name).encode()).digest()
-    return int.from_bytes(digest[:8], "little", signed=True)
-
-
 def split_name(account: Account, purpose: str, seed: int, version: str) -> str:
     """The name under which a split is registered: another rule, seed or version of the data is another split.
 
@@ -174,7 +166,7 @@ def split_name(account: Account, purpose: str, seed: int, version: str) -> str:
 
 
 def _seed(account: Account | None, purpose: str, seed: int | None) -> int:
-    return account_seed(account, purpose) if account is not None and seed is None else check_seed(seed, "split")
+    return account.seed_for(purpose) if account is not None and seed is None else check_seed(seed, "split")
 
 
 def _check_unit(account: Account, unit: Unit) -> None:

@@ -85,12 +85,16 @@ class Account:
 
     @property
     def seed(self) -> int:
-        """A secret 64-bit number of this data set, the same each time: for bounding and splitting its rows.
+        """The seed for bounding the rows of this data set: see :meth:`seed_for`."""
+        return self.seed_for("bounding")
 
-        Drawn at random with the ledger, before any data were seen, and never shown; so a script that runs again keeps
-        the same rows and features, and asks for the very same releases.
+    def seed_for(self, purpose: str) -> int:
+        """Return a secret 64-bit seed of this data set (or part) for one purpose, the same each time.
+
+        It comes from a secret that was drawn with the ledger, before any data were seen, and is never shown; so a
+        script that runs again keeps the same rows and features, and asks for the very same releases.
         """
-        digest = self.ledger.fingerprint(f"seed of account {self.name!r}")
+        digest = self.ledger.fingerprint(f"seed|{self.name}|{self.partition}|{purpose}")
         return int.from_bytes(bytes.fromhex(digest)[:8], "little", signed=True)
 
     def entries(self) -> list[Charge]:
@@ -111,7 +115,8 @@ class Account:
         """Register a split into disjoint parts, and return an account for each; again is free.
 
         Parallel composition holds because each unit goes to one part by a coin of its own, so a unit that is added or
-        removed changes one part alone. A split by counting or permuting rows does not have this property.
+        removed changes one part alone. A split by counting or permuting rows does not have this property. A name stands
+        for one rule, one seed and one version of the data: :func:`tacit.split` sees to that.
         """
         names = [name, *parts]
         if len(parts) < 2 or len(set(parts)) < len(parts) or not all(map(_is_plain, names)):
