@@ -7,6 +7,7 @@ selection and models need to know neither sources nor exact statistics nor noise
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -37,7 +38,7 @@ from tacit.privacy.unit import Bound, Sensitivity, Unit
 __all__ = ["GRID", "Rules", "Visit", "Weighing", "check_classes", "mix", "mix_classes", "public_max_ones"]
 
 _KEPT_ENTRIES = 1 << 28  # encoded entries kept in memory between two passes; larger data are read again
-_THREADS = 2
+_THREADS = len(os.sched_getaffinity(0))
 _DERIVED = 11  # use of a simulation's seed for bounding
 
 
