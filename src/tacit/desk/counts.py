@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,9 @@ class Visit:
         self.account = one_off(account, self.epsilon, self.delta, owner)
         self.random_state = _check_state(random_state, owner)
         unit = self.account.unit
-        if unit.column is not None and persons is None and unit.column not in getattr(data, "columns", ()):
+        in_memory = not isinstance(data, str | Path)
+        named = unit.column is None or persons is not None or unit.column in getattr(data, "columns", ())
+        if in_memory and not named:
             raise PrivacyError(
                 f"The account protects '{unit}', so {owner} must know whose each row is: pass persons= to fit."
             )
