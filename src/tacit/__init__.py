@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from tacit.evaluation.compare import compare
     from tacit.evaluation.roc import roc_curve
     from tacit.ledger import Account, Ledger
+    from tacit.models.blackbox import BlackBoxClassifier
     from tacit.models.logistic import LogisticRegression
     from tacit.models.naive_bayes import BernoulliNB
     from tacit.models.tabular import TabularClassifier
     from tacit.models.text import TextClassifier
+    from tacit.models.tuning import tune
     from tacit.privacy.budget import Budget
     from tacit.privacy.release import Receipt, Release
     from tacit.privacy.unit import Neighbours, Unit
@@ -43,6 +45,7 @@ _HOMES = {
     "__version__": "tacit._version",
     "Account": "tacit.ledger",
     "BernoulliNB": "tacit.models.naive_bayes",
+    "BlackBoxClassifier": "tacit.models.blackbox",
     "Budget": "tacit.privacy.budget",
     "BudgetError": "tacit.errors",
     "ClusterSelector": "tacit.selection.cluster",
@@ -74,11 +77,13 @@ _HOMES = {
     "datasets": "tacit.data.datasets",
     "roc_curve": "tacit.evaluation.roc",
     "split": "tacit.data.split",
+    "tune": "tacit.models.tuning",
 }
 
 __all__ = [
     "Account",
     "BernoulliNB",
+    "BlackBoxClassifier",
     "Budget",
     "BudgetError",
     "ClusterSelector",
@@ -111,6 +116,7 @@ __all__ = [
     "datasets",
     "roc_curve",
     "split",
+    "tune",
 ]
 
 

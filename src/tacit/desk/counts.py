@@ -7,9 +7,11 @@ selection and models need to know neither sources nor exact statistics nor noise
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,7 @@ from tacit.privacy.unit import Bound, Sensitivity, Unit
 __all__ = ["GRID", "Rules", "Visit", "Weighing", "check_classes", "mix", "mix_classes", "public_max_ones"]
 
 _KEPT_ENTRIES = 1 << 28  # encoded entries kept in memory between two passes; larger data are read again
-_THREADS = 2
+_THREADS = len(os.sched_getaffinity(0))
 _DERIVED = 11  # use of a simulation's seed for bounding
 
 
@@ -76,10 +78,12 @@ class Visit:
         self.owner = owner
         self.epsilon = exact_epsilon(epsilon, owner)
         self.delta = exact_delta(delta, owner)
-        self.account = _account(account, self.epsilon, self.delta, owner)
+        self.account = one_off(account, self.epsilon, self.delta, owner)
         self.random_state = _check_state(random_state, owner)
         unit = self.account.unit
-        if unit.column is not None and persons is None and unit.column not in getattr(data, "columns", ()):
+        in_memory = not isinstance(data, str | Path)
+        named = unit.column is None or persons is not None or unit.column in getattr(data, "columns", ())
+        if in_memory and not named:
             raise PrivacyError(
                 f"The account protects '{unit}', so {owner} must know whose each row is: pass persons= to fit."
             )
@@ -260,7 +264,8 @@ def _giving(rows: Rows) -> Callable[[], Rows]:
     return lambda: rows
 
 
-def _account(account: object, epsilon: Fraction, delta: Fraction, owner: str) -> Account:
+def one_off(account: object, epsilon: Fraction, delta: Fraction, owner: str) -> Account:
+    """The account that pays: the one that was given, or one in memory with exactly this budget."""
     if account is None:
         return Ledger.open().account("one-off", budget=Budget(epsilon, delta))
     if not isinstance(account, Account):

@@ -58,6 +58,9 @@ class ExactObjective(Sealed):
 
     __slots__ = ("curvature", "shape")
 
+    shape: tuple[int, ...]
+    curvature: Fraction
+
     def __init__(
         self,
         solve: Solver,
@@ -70,8 +73,8 @@ class ExactObjective(Sealed):
         version: str,
     ) -> None:
         super().__init__(lambda: solve, sensitivity, unit, query, version)
-        self.shape = (size,)
-        self.curvature = curvature
+        object.__setattr__(self, "shape", (size,))
+        object.__setattr__(self, "curvature", curvature)
 
 
 @dataclass(frozen=True, slots=True, init=False)

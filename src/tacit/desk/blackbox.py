@@ -1,0 +1,74 @@
+"""Paying for a mechanism that tacit did not make: it states its cost, and the account pays before it runs."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import numpy as np
+
+from tacit.desk.counts import one_off
+from tacit.errors import bad_parameter
+from tacit.ledger import Account, Request
+from tacit.privacy.budget import Budget, Number
+from tacit.privacy.loss import Loss
+from tacit.privacy.release import SIMULATION, Receipt
+from tacit.privacy.unit import Neighbours
+
+
+def pay_for_black_box(
+    owner: str,
+    what: str,
+    epsilon: Number,
+    delta: Number,
+    account: Account | None,
+    *,
+    simulation: bool,
+    mechanism: str = "black box",
+    proof: str | None = None,
+) -> Receipt:
+    """Charge the account with what a black box says it costs, and return the receipt; then the box may see the data.
+
+    Nothing is stored, so running it again costs again. Row-level privacy only: how a foreign model bounds persons is
+    not known.
+    """
+    budget = Budget(epsilon, delta)
+    payer = one_off(account, budget.exact_epsilon, budget.exact_delta, owner)
+    if payer.unit.column is not None:
+        expected = "an account whose unit is a row"
+        raise bad_parameter(owner, "account", expected, str(payer.unit), "A black box does not bound a person's rows.")
+    request = Request(
+        identity={"black box": what, "run": uuid.uuid4().hex},
+        budget=budget,
+        loss=Loss.approximate(budget.exact_epsilon, budget.exact_delta),
+        mechanism=mechanism,
+        query=what,
+        simulation=simulation,
+    )
+    charge = payer.charge(request, fresh=True)
+    return Receipt(
+        {
+            "mechanism": mechanism,
+            "epsilon": charge.budget.epsilon,
+            "delta": charge.budget.delta,
+            "unit": str(payer.unit),
+            "neighbours": Neighbours.ADD_REMOVE.value,
+            "query": what,
+            "sensitivity": None,
+            "dataset": payer.name,
+            "partition": payer.partition or None,
+            "ledger": {"url": payer.ledger.url, "entry": charge.entry, "hash": charge.hash},
+            "proof": proof,
+            "guarantee": None if proof else "as stated by the model itself: tacit charged for it and did not check it",
+            "status": SIMULATION
+            if simulation
+            else "private"
+            if proof
+            else "private, if the model keeps what it states",
+        }
+    )
+
+
+def declared_rows(y: Any, classes: tuple[Any, ...]) -> Any:
+    """Which rows have a declared label; the others are left out, as everywhere."""
+    return np.isin(np.asarray(y), np.array(classes))

@@ -1,0 +1,95 @@
+"""Any classifier that states its cost, under the same budget and receipt as our own. Public side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from tacit.desk.blackbox import declared_rows, pay_for_black_box
+from tacit.desk.counts import check_classes
+from tacit.errors import bad_parameter
+from tacit.ledger import Account
+from tacit.models._base import Floats, PrivateClassifier, check_fitted
+
+
+class BlackBoxClassifier(PrivateClassifier):
+    """Charge an account for a classifier that is private by its own account, such as one of diffprivlib's.
+
+    The account pays first; only then does the model see the data. tacit cannot check what the model promises: the
+    receipt says so. A parameter named ``epsilon`` (and ``delta``) of the model is set to what is paid.
+
+    Parameters
+    ----------
+    estimator : classifier with ``fit`` and ``predict_proba`` (or ``predict``)
+        Its neighbours must be those of tacit: adding or removing a row.
+    epsilon, delta : float
+        What it states that one fit costs.
+    classes : sequence, default (0, 1)
+        The declared labels.
+    account : Account, optional
+        Who pays; None means a one-off account of exactly this budget.
+    random_state : int, optional
+        Passed on if the model has such a parameter; the receipt then says "not private".
+
+    Attributes
+    ----------
+    estimator_ : the fitted model
+    receipt_ : Receipt
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit import BernoulliNB
+    >>> X, y = np.array([[1, 0], [0, 1]] * 500), np.array([0, 1] * 500)
+    >>> model = BlackBoxClassifier(BernoulliNB(), epsilon=0.5, random_state=0).fit(X, y)
+    >>> model.receipt_["mechanism"], model.receipt_["epsilon"]
+    ('black box', 0.5)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        *,
+        classes: Any = (0, 1),
+        account: Account | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.epsilon = epsilon
+        self.delta = delta
+        self.classes = classes
+        self.account = account
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> BlackBoxClassifier:
+        """Pay, then fit the model."""
+        owner = "BlackBoxClassifier"
+        classes = check_classes(owner, self.classes)
+        if not hasattr(self.estimator, "fit") or not hasattr(self.estimator, "get_params"):
+            expected = "a classifier with fit and predict_proba"
+            raise bad_parameter(owner, "estimator", expected, type(self.estimator).__name__)
+        model = clone(self.estimator)
+        known = model.get_params(deep=False)
+        wanted = {"epsilon": self.epsilon, "delta": self.delta, "random_state": self.random_state}
+        model.set_params(**{name: value for name, value in wanted.items() if name in known})
+        what = f"{type(model).__name__} as a black box"
+        simulation = self.random_state is not None
+        self.receipt_ = pay_for_black_box(owner, what, self.epsilon, self.delta, self.account, simulation=simulation)
+        kept = np.flatnonzero(declared_rows(y, classes))
+        self.estimator_ = model.fit(X[kept], np.asarray(y)[kept])
+        self.classes_ = np.array(classes)
+        return self
+
+    def _log_scores(self, X: Any) -> Floats:
+        check_fitted(self)
+        scores = np.full((len(X) if not hasattr(X, "shape") else X.shape[0], len(self.classes_)), 1e-12)
+        if hasattr(self.estimator_, "predict_proba"):
+            places = [list(self.classes_).index(label) for label in self.estimator_.classes_]
+            scores[:, places] = np.maximum(np.nan_to_num(self.estimator_.predict_proba(X)), 1e-12)
+        else:
+            scores[np.asarray(self.estimator_.predict(X))[:, None] == self.classes_] = 1.0
+        return np.log(scores)

@@ -1,0 +1,79 @@
+"""Private tuning: exact losses of small cases, one charge, and a good choice where noise is small."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.desk.tuning import exact_coin
+
+RNG = np.random.default_rng(41)
+Y = RNG.integers(0, 2, 800)
+X = (RNG.random((800, 12)) < np.where(Y[:, None] == np.arange(12) % 2, 0.6, 0.3)).astype(float)
+
+
+def best_of(masses: list[float], scores: list[int], gamma: float) -> list[float]:
+    """The law of the best run by brute force: sum over numbers of runs of the chance that an output is returned."""
+    law = [0.0] * len(masses)
+    for k in range(1, 400):
+        weight = gamma * (1 - gamma) ** (k - 1)
+        for o, mass in enumerate(masses):
+            below = sum(m for m, s in zip(masses, scores, strict=True) if s < scores[o])
+            up_to = sum(m for m, s in zip(masses, scores, strict=True) if s <= scores[o])
+            law[o] += weight * mass * sum(below ** (i - 1) * up_to ** (k - i) for i in range(1, k + 1))
+    return law
+
+
+@pytest.mark.parametrize("gamma", [0.1, 0.5])
+def test_the_best_of_many_runs_costs_three(gamma: float) -> None:
+    """All pairs of laws on four outputs, two of which tie, whose masses differ by e^±ε₀ before scaling."""
+    scores, epsilon = [0, 1, 1, 2], 0.5
+    base = [0.4, 0.3, 0.2, 0.1]
+    worst = 0.0
+    here = best_of(base, scores, gamma)
+    assert sum(here) == pytest.approx(1, abs=1e-9)
+    for signs in itertools.product((-1, 1), repeat=4):
+        raw = [m * math.exp(s * epsilon / 2) for m, s in zip(base, signs, strict=True)]
+        there = best_of([m / sum(raw) for m in raw], scores, gamma)
+        worst = max(worst, *(abs(math.log(a / b)) for a, b in zip(here, there, strict=True)))
+    assert 0.8 * epsilon < worst <= 3 * epsilon
+
+
+def test_it_charges_once_and_finds_the_better_candidate() -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(300.0))
+    candidates = [tacit.BernoulliNB(max_ones=12), tacit.BernoulliNB(max_ones=12, alpha=1e6)]
+    best = tacit.tune(candidates, X, Y, epsilon=300.0, account=account)
+    assert account.spent.epsilon == 300.0
+    assert len(account.entries()) == 1
+    assert best.model.score(X, Y) > 0.7
+    assert best.receipt["mechanism"] == "private tuning"
+    assert best.model.receipt_["epsilon"] == 300.0
+    with pytest.raises(tacit.BudgetError):
+        tacit.tune(candidates, X, Y, epsilon=0.1, account=account)
+
+
+def test_simulations_repeat() -> None:
+    first, second = (
+        tacit.tune([tacit.BernoulliNB(), tacit.LogisticRegression()], X, Y, epsilon=3.0, random_state=5)
+        for _ in range(2)
+    )
+    assert (first.candidate, first.score) == (second.candidate, second.score)
+    assert first.receipt["status"].startswith("simulation")
+
+
+@pytest.mark.parametrize("candidates", [[], [object()], [tacit.BernoulliNB(delta=1e-6)]])
+def test_what_cannot_be_tuned_is_refused(candidates: Any) -> None:
+    with pytest.raises(tacit.ParameterError, match="'candidates' parameter of tune"):
+        tacit.tune(candidates, X, Y, epsilon=1.0)
+
+
+def test_a_coin_is_exact() -> None:
+    from fractions import Fraction
+
+    shown = [exact_coin(Fraction(2, 5), lambda n, k=k: k % n) for k in range(5)]
+    assert sum(shown) == 2
