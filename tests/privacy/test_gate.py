@@ -140,14 +140,14 @@ class TestOrder:
         assert seen == [(Budget(0.5), 0)]
 
     def test_no_noise_is_drawn_for_a_refused_charge(self, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(gate, "_draw", lambda *_: pytest.fail("drawn although refused"))
+        monkeypatch.setattr(gate, "draw", lambda *_: pytest.fail("drawn although refused"))
         with pytest.raises(BudgetError):
             gate.release(account, counts(), DiscreteLaplace(2.0))
         assert account.entries() == []
 
     def test_two_draws_of_one_charge_give_one_release(self, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
         """Somebody else completes the charge while we draw: theirs was stored first, so we return theirs."""
-        original = gate._draw
+        original = gate.draw
         inner: list[Any] = []
 
         def slow(*arguments: Any) -> Any:
@@ -156,7 +156,7 @@ class TestOrder:
                 inner[0] = gate.release(account, counts(), DiscreteLaplace(0.01))
             return original(*arguments)
 
-        monkeypatch.setattr(gate, "_draw", slow)
+        monkeypatch.setattr(gate, "draw", slow)
         outer = gate.release(account, counts(), DiscreteLaplace(0.01))
         assert np.array_equal(outer.values, inner[0].values)
         assert len(account.entries()) == 1

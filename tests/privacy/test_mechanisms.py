@@ -18,7 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit import ParameterError, Unit
-from tacit.privacy import _noise, gate
+from tacit.privacy import _drawing, _noise
 from tacit.privacy.accounting import noise_delta, rho_within
 from tacit.privacy.exact import Exact
 from tacit.privacy.mechanisms import (
@@ -107,7 +107,7 @@ def statistic(values: Iterable[int] | NDArray[np.int64], sensitivity: Sensitivit
 def draw(mechanism: Mechanism, values: Any, sensitivity: Sensitivity, entropy: _noise.Entropy) -> NDArray[np.int64]:
     """Draw as the gate does, without an account."""
     array = np.array(values, dtype=np.int64)
-    return gate._draw(array, statistic(array, sensitivity), mechanism, entropy)
+    return _drawing.draw(statistic(array, sensitivity), mechanism, entropy)[0]
 
 
 def log_masses(masses: laws.Masses, shift: int, reach: int) -> NDArray[np.float64]:

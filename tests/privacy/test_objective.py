@@ -12,7 +12,7 @@ import pytest
 
 import tacit
 from tacit.errors import ParameterError, PrivacyError
-from tacit.privacy import _noise, gate
+from tacit.privacy import _drawing, _noise, gate
 from tacit.privacy.exact import Exact
 from tacit.privacy.mechanisms import DiscreteLaplace
 from tacit.privacy.objective import NOISE_GRID, OUTPUT_GRID, SHARES, ExactObjective, ObjectivePerturbation
@@ -127,5 +127,5 @@ def test_the_noise_handed_to_the_problem_has_its_scale() -> None:
         solve, 3000, curvature=Fraction(1, 4), sensitivity=ROW, unit=Unit.row(), query="q", version="v"
     )
     mechanism = ObjectivePerturbation(1.0, Fraction(1, 4), 3000)
-    gate._minimise(statistic, mechanism, _noise.SeededEntropy(2))
+    _drawing.draw(statistic, mechanism, _noise.SeededEntropy(2))
     assert np.abs(seen[0]).mean() == pytest.approx(float(mechanism.noise_scale(ROW)), rel=0.12)

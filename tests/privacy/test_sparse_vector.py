@@ -11,8 +11,8 @@ import pytest
 
 from tacit.errors import ParameterError
 from tacit.privacy import _noise
+from tacit.privacy._drawing import draw
 from tacit.privacy.exact import Exact
-from tacit.privacy.gate import _draw
 from tacit.privacy.mechanisms import SparseVector
 from tacit.privacy.unit import Sensitivity, Unit
 from tests.privacy import noise_laws as laws
@@ -83,7 +83,7 @@ def test_the_gate_answers_as_the_formula_says() -> None:
     right = masses(mechanism, sensitivity, (6,))
     count = 4_000
     statistic = Exact(np.array([6]), sensitivity=sensitivity, unit=Unit.row(), query="q", version="v")
-    drawn = [int(_draw(np.array([6]), statistic, mechanism, entropy)[0]) for _ in range(count)]
+    drawn = [int(draw(statistic, mechanism, entropy)[0][0]) for _ in range(count)]
     expected = np.array([right[0,], right[1,]])
     assert laws.p_value(np.bincount(drawn, minlength=2), expected) > ALARM
     wrong = masses(SparseVector(2.0, 5, 1), sensitivity, (6,))
@@ -95,7 +95,7 @@ def test_it_stops_after_the_limit_and_visits_in_any_order() -> None:
     statistic = Exact(entries, sensitivity=of_scores(monotone=True), unit=Unit.row(), query="q", version="v")
     first = set()
     for seed in range(20):
-        answers = _draw(entries, statistic, SparseVector(100.0, 0, 3), _noise.SeededEntropy(seed))
+        answers = draw(statistic, SparseVector(100.0, 0, 3), _noise.SeededEntropy(seed))[0]
         assert (answers == 1).sum() == 3
         assert (answers == -1).sum() == 47
         first.add(int(np.flatnonzero(answers == 1)[0]))

@@ -1,0 +1,109 @@
+"""Drawing: what each mechanism does with the values behind the seal. The gate's back room; only the gate imports it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import bad_parameter
+from tacit.privacy import _noise
+from tacit.privacy._seal import open_exact, open_keys, open_objective
+from tacit.privacy.exact import Exact, ExactKeys
+from tacit.privacy.mechanisms import (
+    Choice,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Mechanism,
+    PartitionSelection,
+    SelectEach,
+    Selection,
+    SparseVector,
+    TopK,
+    TopKMethod,
+)
+from tacit.privacy.objective import ExactObjective, ObjectivePerturbation
+
+Ints = NDArray[np.int64]
+
+
+def draw(
+    statistic: Exact | ExactKeys | ExactObjective, mechanism: Mechanism, entropy: _noise.Entropy
+) -> tuple[Ints, tuple[str, ...] | None]:
+    """Open a statistic and draw its release: values, and keys where those were private."""
+    if isinstance(statistic, ExactKeys):
+        return _draw_keys(statistic, mechanism, entropy)
+    if isinstance(statistic, ExactObjective):
+        return _minimise(statistic, mechanism, entropy), None
+    return _noisy(statistic, mechanism, entropy), None
+
+
+def _noisy(statistic: Exact, mechanism: Mechanism, entropy: _noise.Entropy) -> Ints:
+    values, sensitivity = open_exact(statistic), statistic.sensitivity
+    match mechanism:
+        case DiscreteLaplace():
+            noise = _noise.discrete_laplace(mechanism.scale(sensitivity), values.size, entropy)
+            return values + noise.reshape(values.shape)
+        case DiscreteGaussian():
+            noise = _noise.discrete_gaussian(mechanism.variance(sensitivity), values.size, entropy)
+            return values + noise.reshape(values.shape)
+        case Selection(choice=Choice.PERMUTE_AND_FLIP):
+            return np.array([_noise.permute_and_flip(values, mechanism.rate(sensitivity), entropy)])
+        case Selection():
+            weights = None if mechanism.weights is None else np.array(mechanism.weights, dtype=np.int64)
+            return np.array([_noise.exponential(values, mechanism.rate(sensitivity), weights, entropy)])
+        case SelectEach():
+            return _noise.permute_and_flip_each(values, mechanism.rate(sensitivity), entropy)
+        case TopK():
+            return _top_k(values, mechanism, statistic, entropy)
+        case SparseVector():
+            return _sparse_vector(values, mechanism, statistic, entropy)
+    raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
+
+
+def _draw_keys(statistic: ExactKeys, mechanism: Mechanism, entropy: _noise.Entropy) -> tuple[Ints, tuple[str, ...]]:
+    """Keep the keys whose noisy count reaches the threshold, in the order of the keys, which tells nothing."""
+    assert isinstance(mechanism, PartitionSelection)
+    keys, counts = open_keys(statistic)
+    noisy = counts + _noise.discrete_laplace(mechanism.scale(statistic.sensitivity), counts.size, entropy)
+    passed = np.flatnonzero(noisy >= mechanism.threshold(statistic.sensitivity))
+    order = sorted(passed.tolist(), key=lambda i: keys[i])
+    return noisy[order], tuple(keys[i] for i in order)
+
+
+def _minimise(statistic: ExactObjective, mechanism: Mechanism, entropy: _noise.Entropy) -> Ints:
+    """Draw the noise of the objective, have it minimised, and cover the minimiser's inexactness."""
+    assert isinstance(mechanism, ObjectivePerturbation)
+    sensitivity = statistic.sensitivity
+    noise = _noise.discrete_laplace(mechanism.noise_scale(sensitivity), mechanism.size, entropy)
+    solution = open_objective(statistic)(noise, mechanism.regularisation(sensitivity))
+    return solution + _noise.discrete_laplace(mechanism.output_scale(), mechanism.size, entropy)
+
+
+def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entropy) -> Ints:
+    rate = mechanism.rate(statistic.sensitivity)
+    if mechanism.method is TopKMethod.ONE_SHOT:
+        noisy = values + _noise.discrete_laplace(1 / rate, values.size, entropy)
+        return np.argsort(-noisy, kind="stable")[: mechanism.k].astype(np.int64)
+    left = np.arange(values.size)
+    chosen = []
+    for _ in range(mechanism.k):
+        if mechanism.choice is Choice.PERMUTE_AND_FLIP:
+            place = _noise.permute_and_flip(values[left], rate, entropy)
+        else:
+            place = _noise.exponential(values[left], rate, None, entropy)
+        chosen.append(left[place])
+        left = np.delete(left, place)
+    return np.array(chosen, dtype=np.int64)
+
+
+def _sparse_vector(values: Ints, mechanism: SparseVector, statistic: Exact, entropy: _noise.Entropy) -> Ints:
+    for_threshold, for_entries = mechanism.scales(statistic.sensitivity)
+    threshold = mechanism.threshold + int(_noise.discrete_laplace(for_threshold, 1, entropy)[0])
+    # Any order that does not look at the values will do.
+    order = np.argsort(entropy.draw(8 * values.size).copy().view(np.uint64), kind="stable")
+    reached = values[order] + _noise.discrete_laplace(for_entries, values.size, entropy) >= threshold
+    hits = np.flatnonzero(reached)
+    visited = values.size if len(hits) < mechanism.limit else int(hits[mechanism.limit - 1]) + 1
+    answers = np.full(values.size, -1, dtype=np.int64)
+    answers[order[:visited]] = reached[:visited]
+    return answers
