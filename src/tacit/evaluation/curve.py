@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from tacit.desk.scores import MODEL_BINS, Binned
+from tacit.desk.scores import Binned
 from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_roc
 from tacit.evaluation.metrics import Metrics
@@ -25,6 +25,7 @@ from tacit.privacy.release import Receipt
 
 FEW, MANY = 200, 1000
 STRETCH = 1.1
+MODEL_BINS = 32  # beyond, bins are so full that counts speak for themselves
 GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), ndtr(np.linspace(-4.5, 4.5, 121))]))
 
 
@@ -33,8 +34,7 @@ class Draws:
 
     def __init__(self, evidence: Evidence, number: int, *, stretch: float = 1.0) -> None:
         rng = generator(evidence)
-        direct = len(evidence.counts[0]) == len(evidence.counts[1]) and evidence.bins > MODEL_BINS
-        if direct:
+        if evidence.bins > MODEL_BINS:
             self.sample, self.population = draw_direct(evidence, rng, number)
             self._state = None
         else:
@@ -66,10 +66,8 @@ def read_evidence(binned: Binned) -> Evidence:
     bins = len(binned.cuts) - 1
     halves = 2.0 ** np.arange(round(math.log2(bins)))
     levels = np.minimum(1.2, math.sqrt(2) / binned.level_rate * halves / mass)
-    negatives, positives = (c[::-1].astype(np.float64) for c in binned.counts)
     return Evidence(
-        counts=(negatives, positives),
-        bins=bins,
+        counts=np.stack([c[::-1].astype(np.float64) for c in binned.counts]),
         totals=binned.totals.astype(np.float64),
         noise=Noise(binned.noise_scale, binned.gaussian),
         totals_noise=Noise(binned.totals_scale),
@@ -99,9 +97,8 @@ class RocCurve:
         self._evidence = read_evidence(binned)
         self.score_range = score_range
         self.pos_label = pos_label
-        sums = [float(c.sum()) for c in self._evidence.counts]
-        noise = [math.sqrt(len(c) * self._evidence.noise.variance) for c in self._evidence.counts]
-        self.unknown = any(total < max(1.5 * spread, 1.0) for total, spread in zip(sums, noise, strict=True))
+        noise = math.sqrt(self._evidence.bins * self._evidence.noise.variance)
+        self.unknown = bool(self._evidence.counts.sum(axis=1).min() < max(1.5 * noise, 1.0))
         few = Draws(self._evidence, FEW)
         middle = np.median(few.sample_curves, axis=0)
         middle[0], middle[-1] = 0.0, 1.0
@@ -139,7 +136,7 @@ class RocCurve:
         cut = _deepest(curves[:, 1:-1], drawn[:, 1:-1], level)
         low, high = drawn[cut].copy(), drawn[len(drawn) - 1 - cut].copy()
         # No release of this size can show what less than one row shows: leave that much room either way.
-        row = 1 / np.maximum([c.sum() for c in self._evidence.counts], 2.0)
+        row = 1 / np.maximum(self._evidence.counts.sum(axis=1), 2.0)
         low = np.minimum(np.interp(GRID - row[0], GRID, low) - row[1], self.tpr)
         high = np.maximum(np.interp(GRID + row[0], GRID, high) + row[1], self.tpr)
         low[0] = 0.0

@@ -17,7 +17,7 @@ _FREEDOM = 20
 
 def generator(evidence: Evidence) -> np.random.Generator:
     """A generator that depends on the release alone."""
-    body = np.concatenate([evidence.flat, evidence.totals]).tobytes()
+    body = np.concatenate([evidence.counts.ravel(), evidence.totals]).tobytes()
     return np.random.default_rng(int.from_bytes(hashlib.sha256(body).digest()[:8], "little"))
 
 
@@ -71,18 +71,17 @@ def draw(model: Model, rng: np.random.Generator, *, number: int, stretch: float 
 
 def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw, for each curve, the counts of the sample and the expected counts of the population behind it."""
-    e = model.evidence
-    mean = e.merge(state.expected)
+    e, mean = model.evidence, state.expected
     misfit = (MISFIT * mean) ** 2
-    sample = np.maximum(e.noise.draw_counts(e.flat[None], mean, np.sqrt(mean + misfit), rng), 0.0)
+    sample = np.maximum(e.noise.draw_counts(e.counts[None], mean, np.sqrt(mean + misfit), rng), 0.0)
     gain = misfit / (misfit + mean)
     population = mean + gain * (sample - mean) + rng.standard_normal(mean.shape) * np.sqrt(gain * mean)
-    return e.spread(sample, state.expected), e.spread(np.maximum(population, 1e-6), state.expected)
+    return sample, np.maximum(population, 1e-6)
 
 
 def draw_direct(evidence: Evidence, rng: np.random.Generator, number: int) -> tuple[Floats, Floats]:
     """Draw counts of the sample and the population where bins are so full that no model is needed."""
-    counts = np.stack(evidence.counts)
+    counts = evidence.counts
     padded = np.pad(counts, ((0, 0), (1, 1)), mode="edge")
     level = np.maximum((padded[:, :-2] + 2 * counts + padded[:, 2:]) / 4, 1.0)
     prior = 0.25 * level**2 + level  # how far a bin may be from its neighbours
