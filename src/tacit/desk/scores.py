@@ -32,7 +32,7 @@ LEAST, MOST = Fraction(5, 100), Fraction(12, 100)
 CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
 HEAVY = 64  # weight of a tuple of the smaller class
 FEWEST_BINS, MOST_BINS = 4, 256
-BINS_SCALE = 0.7
+BINS_SCALE = 0.63
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,8 +135,9 @@ class RocCurve:
         drawn = np.sort(curves, axis=0)
         cut = _deepest(curves[:, 1:-1], drawn[:, 1:-1], level)
         low, high = drawn[cut].copy(), drawn[len(drawn) - 1 - cut].copy()
-        # No release of this size can show what less than one row shows: leave that much room either way.
-        row = 1 / np.maximum(self._evidence.counts.sum(axis=1), 2.0)
+        # No release of this size shows what a row, or half the noise of a count, can hide: leave that much room.
+        hidden = 1 + 0.5 * math.sqrt(self._evidence.noise.variance)
+        row = np.minimum(hidden / np.maximum(self._evidence.counts.sum(axis=1), 2.0), 0.5)
         low = np.minimum(np.interp(GRID - row[0], GRID, low) - row[1], self.tpr)
         high = np.maximum(np.interp(GRID + row[0], GRID, high) + row[1], self.tpr)
         low[0] = 0.0
