@@ -19,7 +19,7 @@ from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_roc
 from tacit.evaluation.metrics import Metrics
 from tacit.evaluation.model import Evidence, Floats, Model, Noise
-from tacit.evaluation.posterior import curves, draw, draw_counts, draw_direct, generator, plain_curves
+from tacit.evaluation.posterior import curves, draw, draw_counts, draw_direct, generator, plain_curves, rates_of
 from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 
@@ -35,7 +35,7 @@ class Draws:
     def __init__(self, evidence: Evidence, number: int, *, stretch: float = 1.0) -> None:
         rng = generator(evidence)
         if evidence.bins > MODEL_BINS:
-            self.sample, self.population = draw_direct(evidence, rng, number)
+            self.sample, self.population = draw_direct(evidence, rng, number=number, stretch=stretch)
             self._state = None
         else:
             model = Model(evidence)
@@ -131,13 +131,17 @@ class RocCurve:
         check_level("band", level)
         if self.unknown:
             return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
-        curves = self.posterior.population_curves
-        drawn = np.sort(curves, axis=0)
-        cut = _deepest(curves[:, 1:-1], drawn[:, 1:-1], level)
-        low, high = drawn[cut].copy(), drawn[len(drawn) - 1 - cut].copy()
         # No release of this size shows what a row, or half the noise of a count, can hide: leave that much room.
         hidden = 1 + 0.5 * math.sqrt(self._evidence.noise.variance)
         row = np.minimum(hidden / np.maximum(self._evidence.counts.sum(axis=1), 2.0), 0.5)
+        curves = self.posterior.population_curves
+        if self._evidence.bins > MODEL_BINS:
+            low, high = _by_spreads(curves, level, float(row[1]))
+            first, last = np.median(rates_of(self.posterior.population)[:, 0, [1, -2]], axis=0)
+            low[first > GRID], high[first > GRID] = 0.0, np.interp(first, GRID, high)
+            low[last < GRID], high[last < GRID] = np.interp(last, GRID, low), 1.0  # nothing is known inside end bins
+        else:
+            low, high = _by_depth(curves, level)
         low = np.minimum(np.interp(GRID - row[0], GRID, low) - row[1], self.tpr)
         high = np.maximum(np.interp(GRID + row[0], GRID, high) + row[1], self.tpr)
         low[0] = 0.0
@@ -194,14 +198,25 @@ class RocCurve:
         return f"<private ROC curve: AUC {self.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}>"
 
 
-def _deepest(curves: Floats, drawn: Floats, level: float) -> int:
-    """How many of the lowest and of the highest values to cut off at each point, so that whole curves stay inside."""
+def _by_spreads(curves: Floats, level: float, least: float) -> tuple[Floats, Floats]:
+    """A band that holds whole curves: the median and so many pointwise spreads; for many, full bins."""
+    low, middle, high = np.quantile(curves, [0.16, 0.5, 0.84], axis=0)
+    spread = np.maximum((high - low) / 2, least / 2)
+    reach = np.quantile((np.abs(curves - middle) / spread)[:, 1:-1].max(axis=1), level)
+    return middle - reach * spread, middle + reach * spread
+
+
+def _by_depth(curves: Floats, level: float) -> tuple[Floats, Floats]:
+    """A band that holds whole curves: cut off as many of the lowest and highest values at each point as that allows."""
+    drawn = np.sort(curves, axis=0)[:, 1:-1]
     first, last = 0, len(curves) // 2
     while last - first > 1:
         cut = (first + last) // 2
-        inside = ((curves >= drawn[cut]) & (curves <= drawn[len(drawn) - 1 - cut])).all(axis=1)
+        inside = ((curves[:, 1:-1] >= drawn[cut]) & (curves[:, 1:-1] <= drawn[-1 - cut])).all(axis=1)
         first, last = (cut, last) if inside.mean() >= level else (first, cut)
-    return first
+    ends = np.zeros(1), np.ones(1)
+    low, high = (np.concatenate([ends[0], drawn[k], ends[1]]) for k in (first, -1 - first))
+    return low, high
 
 
 def check_level(owner: str, level: float) -> float:

@@ -81,7 +81,9 @@ def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[F
     return sample, np.maximum(population, 1e-6)
 
 
-def draw_direct(evidence: Evidence, rng: np.random.Generator, number: int) -> tuple[Floats, Floats]:
+def draw_direct(
+    evidence: Evidence, rng: np.random.Generator, *, number: int, stretch: float = 1.0
+) -> tuple[Floats, Floats]:
     """Draw counts of the sample and the population where bins are so full that no model is needed."""
     counts, variance = evidence.counts, evidence.noise.variance
     near, far = (_moving_average(counts, width) for width in (3, 17))
@@ -89,9 +91,9 @@ def draw_direct(evidence: Evidence, rng: np.random.Generator, number: int) -> tu
     prior = 0.25 * level**2 + level  # how far a bin may be from its neighbours
     gain = prior / (prior + variance)
     shape = (number, *counts.shape)
-    noise = rng.standard_normal(shape) * np.sqrt(gain * variance)
+    noise = rng.standard_normal(shape) * stretch * np.sqrt(gain * variance)
     sample = np.maximum(level + gain * (counts - level) + noise, 0.0)
-    return sample, np.maximum(sample + rng.standard_normal(shape) * np.sqrt(sample), 1e-6)
+    return sample, np.maximum(sample + rng.standard_normal(shape) * stretch * np.sqrt(sample), 1e-6)
 
 
 def _moving_average(counts: Floats, width: int) -> Floats:
