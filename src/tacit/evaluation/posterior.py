@@ -116,9 +116,17 @@ def plain_curves(counts: Floats, grid: Floats) -> Floats:
     rates = rates_of(counts)
     middle = rates_of(np.median(counts, axis=0)[None])[0]
     fpr, places = np.unique(middle[0], return_index=True)
-    smooth_at = PchipInterpolator(fpr, middle[1, places])
+    tpr = middle[1, places]
+    smooth_at = PchipInterpolator(fpr, tpr)
+    # A bin that could not be cut as small as the others holds ties, and a curve is straight over ties.
+    tied = np.maximum(np.diff(fpr), np.diff(tpr)) > 4 / counts.shape[2]
+
+    def curve(inner: Floats) -> Floats:
+        place = np.clip(np.searchsorted(fpr, inner, side="right") - 1, 0, len(tied) - 1)
+        return np.asarray(np.where(tied[place], np.interp(inner, fpr, tpr), smooth_at(inner)))
+
     model = np.broadcast_to(middle[:, None], (2, len(counts), rates.shape[2]))
-    return _warped(rates, model, grid, lambda inner: np.asarray(smooth_at(inner)))
+    return _warped(rates, model, grid, curve)
 
 
 def curves(state: State, counts: Floats, grid: Floats) -> Floats:
