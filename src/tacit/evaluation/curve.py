@@ -99,7 +99,7 @@ class RocCurve:
         self.pos_label = pos_label
         noise = math.sqrt(self._evidence.bins * self._evidence.noise.variance)
         self.unknown = bool(self._evidence.counts.sum(axis=1).min() < max(1.5 * noise, 1.0))
-        few = Draws(self._evidence, FEW)
+        few = Draws(self._evidence, FEW if self._evidence.bins <= MODEL_BINS else FEW // 2)
         middle = np.median(few.sample_curves, axis=0)
         middle[0], middle[-1] = 0.0, 1.0
         self.fpr = GRID.copy()
