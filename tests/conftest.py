@@ -5,8 +5,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import Phase, settings
 
 from tests.support import postgres
+
+# Laws are checked without a stopwatch: a slow machine is not a broken law. Failures are shrunk, not explained.
+_PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
+settings.register_profile("tacit", deadline=None, phases=_PHASES)
+settings.load_profile("tacit")
 
 _NUMBERS = itertools.count()
 

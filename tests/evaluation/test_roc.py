@@ -50,7 +50,7 @@ def check_valid(curve: Any) -> None:
 ROWS = st.lists(st.tuples(st.sampled_from([0, 1, 2, None]), st.sampled_from([0.0, 0.3, 1.0, -5.0, np.nan])), max_size=8)
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(ROWS, st.sampled_from([0.05, 1.0, 100.0]), st.integers(0, 2**32))
 def test_any_data_give_a_valid_curve(rows: list[tuple[Any, float]], epsilon: float, seed: int) -> None:
     y, s = [label for label, _ in rows], np.array([score for _, score in rows], dtype=float)

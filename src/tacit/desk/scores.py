@@ -31,10 +31,8 @@ TOTALS = Fraction(3, 100)  # share of ε; thresholds get one between the next tw
 LEAST, MOST = Fraction(5, 100), Fraction(12, 100)
 CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
 HEAVY = 64  # weight of a tuple of the smaller class
-MOST_BINS = 256
-MODEL_BINS = 32  # beyond, counts speak for themselves, and both classes have the same bins
-BINS_SCALE, BINS_POWER = 1.3, 0.8
-WEIGHT_POWER = 0.5
+FEWEST_BINS, MOST_BINS = 4, 256
+BINS_SCALE = 0.63
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +44,7 @@ class Binned:
     cuts : array of integers
         Ends of the bins as cells of the public grid, ascending, the two ends of the grid included.
     counts : two arrays of integers
-        Noisy counts of negatives and of positives, from the lowest scores to the highest. A class that is counted in
-        fewer bins has runs of neighbouring bins of equal length.
+        Noisy counts of negatives and of positives, from the lowest scores to the highest.
     totals : array of integers
         Noisy class totals: negatives, positives.
     noise_scale, totals_scale : float
@@ -104,22 +101,21 @@ def release_scores(
     purse = Purse(account, name, budget, version=scores.version, random_state=random_state)
     epsilon = budget.exact_epsilon
     first = purse.release(scores.totals(), DiscreteLaplace(TOTALS * epsilon))
-    bins = numbers_of_bins(first.values, float(epsilon), unit)
+    bins = number_of_bins(first.values, float(epsilon), unit)
     weights = class_weights(first.values)
-    depth = max(bins).bit_length() - 1
+    depth = bins.bit_length() - 1
     cutting = cutting_share(first.values, depth, epsilon)
     level = SelectEach(cutting * epsilon / depth)
     cuts = np.array([0, CELLS])
     for _ in range(depth):
         cuts = _halve(purse, scores, cuts, weights, level, unit)
     mechanism = counting_mechanism((1 - TOTALS - cutting) * epsilon, budget.exact_delta, unit)
-    ends = cuts[:: max(bins) // bins[0]], cuts[:: max(bins) // bins[1]]
-    last = purse.release(scores.counts(ends), mechanism, last=True)
+    last = purse.release(scores.counts((cuts, cuts)), mechanism, last=True)
     sensitivity = Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
     gaussian = isinstance(mechanism, DiscreteGaussian)
     return Binned(
         cuts=cuts,
-        counts=(last.values[: bins[0]], last.values[bins[0] :]),
+        counts=(last.values[:bins], last.values[bins:]),
         totals=first.values,
         noise_scale=noise_scale(mechanism, sensitivity),
         totals_scale=noise_scale(DiscreteLaplace(TOTALS * epsilon), sensitivity),
@@ -130,18 +126,17 @@ def release_scores(
     )
 
 
-def numbers_of_bins(totals: Ints, epsilon: float, unit: Unit) -> tuple[int, int]:
-    """How many bins each class is counted in: noise grows with their number, and what they cannot show shrinks.
+def number_of_bins(totals: Ints, epsilon: float, unit: Unit) -> int:
+    """How many bins: noise grows with their number, and what they cannot show shrinks.
 
-    With m bins the error of a rate has a noise part ∝ √m/(ε·n) and a part ∝ 1/√(m·n): best for m ∝ ε·√n.
+    With m bins the error of a rate has a noise part ∝ √m/(ε·n) and a part ∝ 1/√(m·n): best for m ∝ ε·√n. Of the two
+    classes the smaller one counts more, as it does in the harmonic mean.
     """
-    scale = epsilon / unit.max_rows
-    sizes = [BINS_SCALE * (scale * math.sqrt(max(int(total), 1))) ** BINS_POWER for total in totals]
-    first, second = (2 ** min(max(round(math.log2(size)), 2), MOST_BINS.bit_length() - 1) for size in sizes)
-    fewer = min(first, second)
-    if fewer > MODEL_BINS:
-        return fewer, fewer
-    return min(first, MODEL_BINS), min(second, MODEL_BINS)
+    negatives, positives = (max(int(total), 1) for total in totals)
+    size = 2 / (1 / negatives + 1 / positives)
+    wanted = BINS_SCALE * epsilon * math.sqrt(size) / unit.max_rows
+    depth: int = round(math.log2(max(wanted, 1.0)))
+    return min(max(1 << depth, FEWEST_BINS), MOST_BINS)
 
 
 def cutting_share(totals: Ints, depth: int, epsilon: Fraction) -> Fraction:
@@ -153,7 +148,7 @@ def cutting_share(totals: Ints, depth: int, epsilon: Fraction) -> Fraction:
 def class_weights(totals: Ints) -> tuple[int, int]:
     """Weights of negatives and positives: a class weighs as the root of its size, so that bins suit both."""
     small, large = sorted(max(int(total), 1) for total in totals)
-    light = max(round(HEAVY * max(small / large, 0.02) ** WEIGHT_POWER), 1)
+    light = max(round(HEAVY * math.sqrt(max(small / large, 0.02))), 1)
     return (HEAVY, light) if totals[0] <= totals[1] else (light, HEAVY)
 
 

@@ -14,17 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from tacit.desk.scores import MODEL_BINS, Binned
+from tacit.desk.scores import Binned
 from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_roc
 from tacit.evaluation.metrics import Metrics
 from tacit.evaluation.model import Evidence, Floats, Model, Noise
-from tacit.evaluation.posterior import curves, draw, draw_counts, draw_direct, generator, plain_curves
+from tacit.evaluation.posterior import curves, draw, draw_counts, draw_direct, generator, plain_curves, rates_of
 from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 
 FEW, MANY = 200, 1000
 STRETCH = 1.1
+MODEL_BINS = 32  # beyond, bins are so full that counts speak for themselves
 GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), ndtr(np.linspace(-4.5, 4.5, 121))]))
 
 
@@ -33,9 +34,8 @@ class Draws:
 
     def __init__(self, evidence: Evidence, number: int, *, stretch: float = 1.0) -> None:
         rng = generator(evidence)
-        direct = len(evidence.counts[0]) == len(evidence.counts[1]) and evidence.bins > MODEL_BINS
-        if direct:
-            self.sample, self.population = draw_direct(evidence, rng, number)
+        if evidence.bins > MODEL_BINS:
+            self.sample, self.population = draw_direct(evidence, rng, number=number, stretch=stretch)
             self._state = None
         else:
             model = Model(evidence)
@@ -66,10 +66,8 @@ def read_evidence(binned: Binned) -> Evidence:
     bins = len(binned.cuts) - 1
     halves = 2.0 ** np.arange(round(math.log2(bins)))
     levels = np.minimum(1.2, math.sqrt(2) / binned.level_rate * halves / mass)
-    negatives, positives = (c[::-1].astype(np.float64) for c in binned.counts)
     return Evidence(
-        counts=(negatives, positives),
-        bins=bins,
+        counts=np.stack([c[::-1].astype(np.float64) for c in binned.counts]),
         totals=binned.totals.astype(np.float64),
         noise=Noise(binned.noise_scale, binned.gaussian),
         totals_noise=Noise(binned.totals_scale),
@@ -99,10 +97,9 @@ class RocCurve:
         self._evidence = read_evidence(binned)
         self.score_range = score_range
         self.pos_label = pos_label
-        sums = [float(c.sum()) for c in self._evidence.counts]
-        noise = [math.sqrt(len(c) * self._evidence.noise.variance) for c in self._evidence.counts]
-        self.unknown = any(total < max(1.5 * spread, 1.0) for total, spread in zip(sums, noise, strict=True))
-        few = Draws(self._evidence, FEW)
+        noise = math.sqrt(self._evidence.bins * self._evidence.noise.variance)
+        self.unknown = bool(self._evidence.counts.sum(axis=1).min() < max(1.5 * noise, 1.0))
+        few = Draws(self._evidence, FEW if self._evidence.bins <= MODEL_BINS else FEW // 2)
         middle = np.median(few.sample_curves, axis=0)
         middle[0], middle[-1] = 0.0, 1.0
         self.fpr = GRID.copy()
@@ -134,12 +131,17 @@ class RocCurve:
         check_level("band", level)
         if self.unknown:
             return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
+        # No release of this size shows what a row, or half the noise of a count, can hide: leave that much room.
+        hidden = 1 + 0.5 * math.sqrt(self._evidence.noise.variance)
+        row = np.minimum(hidden / np.maximum(self._evidence.counts.sum(axis=1), 2.0), 0.5)
         curves = self.posterior.population_curves
-        drawn = np.sort(curves, axis=0)
-        cut = _deepest(curves[:, 1:-1], drawn[:, 1:-1], level)
-        low, high = drawn[cut].copy(), drawn[len(drawn) - 1 - cut].copy()
-        # No release of this size can show what less than one row shows: leave that much room either way.
-        row = 1 / np.maximum([c.sum() for c in self._evidence.counts], 2.0)
+        if self._evidence.bins > MODEL_BINS:
+            low, high = _by_spreads(curves, level, float(row[1]))
+            first, last = np.median(rates_of(self.posterior.population)[:, 0, [1, -2]], axis=0)
+            low[first > GRID], high[first > GRID] = 0.0, np.interp(first, GRID, high)
+            low[last < GRID], high[last < GRID] = np.interp(last, GRID, low), 1.0  # nothing is known inside end bins
+        else:
+            low, high = _by_depth(curves, level)
         low = np.minimum(np.interp(GRID - row[0], GRID, low) - row[1], self.tpr)
         high = np.maximum(np.interp(GRID + row[0], GRID, high) + row[1], self.tpr)
         low[0] = 0.0
@@ -196,14 +198,25 @@ class RocCurve:
         return f"<private ROC curve: AUC {self.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}>"
 
 
-def _deepest(curves: Floats, drawn: Floats, level: float) -> int:
-    """How many of the lowest and of the highest values to cut off at each point, so that whole curves stay inside."""
+def _by_spreads(curves: Floats, level: float, least: float) -> tuple[Floats, Floats]:
+    """A band that holds whole curves: the median and so many pointwise spreads; for many, full bins."""
+    low, middle, high = np.quantile(curves, [0.16, 0.5, 0.84], axis=0)
+    spread = np.maximum((high - low) / 2, least / 2)
+    reach = np.quantile((np.abs(curves - middle) / spread)[:, 1:-1].max(axis=1), level)
+    return middle - reach * spread, middle + reach * spread
+
+
+def _by_depth(curves: Floats, level: float) -> tuple[Floats, Floats]:
+    """A band that holds whole curves: cut off as many of the lowest and highest values at each point as that allows."""
+    drawn = np.sort(curves, axis=0)[:, 1:-1]
     first, last = 0, len(curves) // 2
     while last - first > 1:
         cut = (first + last) // 2
-        inside = ((curves >= drawn[cut]) & (curves <= drawn[len(drawn) - 1 - cut])).all(axis=1)
+        inside = ((curves[:, 1:-1] >= drawn[cut]) & (curves[:, 1:-1] <= drawn[-1 - cut])).all(axis=1)
         first, last = (cut, last) if inside.mean() >= level else (first, cut)
-    return first
+    ends = np.zeros(1), np.ones(1)
+    low, high = (np.concatenate([ends[0], drawn[k], ends[1]]) for k in (first, -1 - first))
+    return low, high
 
 
 def check_level(owner: str, level: float) -> float:

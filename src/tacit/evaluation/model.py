@@ -16,7 +16,8 @@ from scipy.special import log_ndtr, ndtr, ndtri
 Floats = NDArray[np.float64]
 
 WIGGLES = 5
-D_MEAN, D_SPREAD, SIGMA_SPREAD, WIGGLE_SPREAD, GAP_SPREAD, MIDDLE_SPREAD = 2.0, 1.5, 0.3, 0.2, 1.0, 2.0
+# Centre and spread of the separation, and spreads of log σ, of the first wiggle, of log-gaps and of the middle cut.
+D_MEAN, D_SPREAD, SIGMA_SPREAD, WIGGLE_SPREAD, GAP_SPREAD, MIDDLE_SPREAD = 2.0, 1.5, 0.4, 0.2, 1.0, 2.0
 SHAPE = 2 + WIGGLES  # parameters of the curve itself: separation, spread, wiggles
 MISFIT = 0.10  # relative standard deviation of a bin's share around the smooth curve
 _LEAST = 1e-4  # expected count of a bin, at least
@@ -34,14 +35,6 @@ class Noise:
     def variance(self) -> float:
         """The variance of one count's noise."""
         return self.scale**2 * (1.0 if self.gaussian else 2.0)
-
-    def log_density(self, rest: Floats, spread: Floats) -> Floats:
-        """Log-density of noise plus a normal deviate of the given spread, up to a constant."""
-        if self.gaussian:
-            total = spread**2 + self.variance
-            return -0.5 * (rest**2 / total + np.log(total))
-        up, down = self._sides(rest, spread)
-        return np.asarray(np.logaddexp(up, down) + 0.5 * (spread / self.scale) ** 2)
 
     def _sides(self, rest: Floats, spread: Floats) -> tuple[Floats, Floats]:
         """Log-weights of "the count is below what was released" and "above it"."""
@@ -72,10 +65,8 @@ class Evidence:
 
     Attributes
     ----------
-    counts : two arrays
-        Negatives, then positives: counts of runs of ``bins / len(counts[y])`` neighbouring bins.
-    bins : int
-        How many bins there are. A small class is counted in fewer, wider ones.
+    counts : array of shape (2, bins)
+        Negatives, then positives.
     totals : array of shape (2,)
         The noisy class totals that were released first.
     noise, totals_noise : Noise
@@ -85,32 +76,17 @@ class Evidence:
         How far the logarithms of the bins' weights may be apart, as a standard deviation.
     """
 
-    counts: tuple[Floats, Floats]
-    bins: int
+    counts: Floats
     totals: Floats
     noise: Noise
     totals_noise: Noise
     weights: tuple[float, float]
     imbalance: float
 
-    def merge(self, fine: Floats) -> Floats:
-        """Add up fine counts (…, 2, bins) to the runs that were counted: negatives', then positives'."""
-        shape = fine.shape[:-2]
-        runs = [fine[..., y, :].reshape(*shape, len(c), -1).sum(axis=-1) for y, c in enumerate(self.counts)]
-        return np.concatenate(runs, axis=-1)
-
-    def spread(self, runs: Floats, fine: Floats) -> Floats:
-        """Fill bins so that they add up to the given runs, in proportion to ``fine``."""
-        factor = runs / self.merge(fine)
-        ends = len(self.counts[0])
-        parts = factor[..., :ends], factor[..., ends:]
-        wide = [np.repeat(part, self.bins // part.shape[-1], axis=-1) for part in parts]
-        return np.asarray(fine * np.stack(wide, axis=-2))
-
     @property
-    def flat(self) -> Floats:
-        """All counts in one row."""
-        return np.concatenate(self.counts)
+    def bins(self) -> int:
+        """How many bins there are."""
+        return int(self.counts.shape[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +127,8 @@ class Model:
         self.evidence = evidence
         self.bins = evidence.bins
         self.size = SHAPE + (self.bins - 1) + 2
-        spread = np.sqrt([len(c) * evidence.noise.variance for c in evidence.counts])
-        sums = np.array([c.sum() for c in evidence.counts])
-        self._center = np.log(np.maximum(sums, spread) + 1.0)
+        least = np.sqrt(self.bins * evidence.noise.variance)
+        self._center = np.log(np.maximum(evidence.counts.sum(axis=1), least) + 1.0)
 
     def unfold(self, xi: Floats) -> State:
         """Turn deviates into curves, bins and expected counts."""
@@ -173,17 +148,6 @@ class Model:
         expected = np.maximum(shares * sizes[:, :, None], _LEAST)
         return State(d, 1 / sigma, wiggles, z, fpr, tpr, sizes, expected)
 
-    def log_posterior(self, xi: Floats) -> Floats:
-        """Log-density of parameters given the evidence, up to a constant."""
-        state = self.unfold(xi)
-        e = self.evidence
-        expected = e.merge(state.expected)
-        spread = np.sqrt(expected + (MISFIT * expected) ** 2)
-        fit = e.noise.log_density(e.flat - expected, spread).sum(axis=1)
-        total = e.totals_noise.log_density(e.totals - state.sizes, np.sqrt(state.sizes)).sum(axis=1)
-        prior = -0.5 * (xi[:, :-2] ** 2).sum(axis=1) + 0.5 * np.log(state.sizes).sum(axis=1)
-        return np.asarray(fit + total + prior - 0.5 * (self.imbalance(state) ** 2).sum(axis=1))
-
     def imbalance(self, state: State) -> Floats:
         """How far bins are from the equal weight that they were cut to have, in standard deviations of its log."""
         weights = np.array(self.evidence.weights)
@@ -194,9 +158,9 @@ class Model:
         """Residuals whose squares add up to twice the negative log-posterior of a normal approximation."""
         state = self.unfold(xi)
         e = self.evidence
-        expected = e.merge(state.expected)
+        expected = state.expected
         spread = np.sqrt(e.noise.variance + expected + (MISFIT * expected) ** 2)
-        fit = (e.flat - expected) / spread
+        fit = ((e.counts - expected) / spread).reshape(len(xi), -1)
         total = (e.totals - state.sizes) / np.sqrt(e.totals_noise.variance + state.sizes)
         sizes = xi[:, -2:] / 3.0  # a little help where nothing is known about a class
         return np.concatenate([fit, total, xi[:, :-2], sizes, self.imbalance(state)], axis=1)

@@ -6,8 +6,10 @@ Public side, and deterministic: the generator is seeded from the released number
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from tacit.evaluation.model import MISFIT, Evidence, Floats, Model, State
 
@@ -17,7 +19,7 @@ _FREEDOM = 20
 
 def generator(evidence: Evidence) -> np.random.Generator:
     """A generator that depends on the release alone."""
-    body = np.concatenate([evidence.flat, evidence.totals]).tobytes()
+    body = np.concatenate([evidence.counts.ravel(), evidence.totals]).tobytes()
     return np.random.default_rng(int.from_bytes(hashlib.sha256(body).digest()[:8], "little"))
 
 
@@ -71,26 +73,33 @@ def draw(model: Model, rng: np.random.Generator, *, number: int, stretch: float 
 
 def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw, for each curve, the counts of the sample and the expected counts of the population behind it."""
-    e = model.evidence
-    mean = e.merge(state.expected)
+    e, mean = model.evidence, state.expected
     misfit = (MISFIT * mean) ** 2
-    sample = np.maximum(e.noise.draw_counts(e.flat[None], mean, np.sqrt(mean + misfit), rng), 0.0)
+    sample = np.maximum(e.noise.draw_counts(e.counts[None], mean, np.sqrt(mean + misfit), rng), 0.0)
     gain = misfit / (misfit + mean)
     population = mean + gain * (sample - mean) + rng.standard_normal(mean.shape) * np.sqrt(gain * mean)
-    return e.spread(sample, state.expected), e.spread(np.maximum(population, 1e-6), state.expected)
+    return sample, np.maximum(population, 1e-6)
 
 
-def draw_direct(evidence: Evidence, rng: np.random.Generator, number: int) -> tuple[Floats, Floats]:
+def draw_direct(
+    evidence: Evidence, rng: np.random.Generator, *, number: int, stretch: float = 1.0
+) -> tuple[Floats, Floats]:
     """Draw counts of the sample and the population where bins are so full that no model is needed."""
-    counts = np.stack(evidence.counts)
-    padded = np.pad(counts, ((0, 0), (1, 1)), mode="edge")
-    level = np.maximum((padded[:, :-2] + 2 * counts + padded[:, 2:]) / 4, 1.0)
+    counts, variance = evidence.counts, evidence.noise.variance
+    near, far = (_moving_average(counts, width) for width in (3, 17))
+    level = np.where(near > 4 * np.sqrt(variance), near, np.maximum(far, 0.02))
     prior = 0.25 * level**2 + level  # how far a bin may be from its neighbours
-    gain = prior / (prior + evidence.noise.variance)
+    gain = prior / (prior + variance)
     shape = (number, *counts.shape)
-    noise = rng.standard_normal(shape) * np.sqrt(gain * evidence.noise.variance)
+    noise = rng.standard_normal(shape) * stretch * np.sqrt(gain * variance)
     sample = np.maximum(level + gain * (counts - level) + noise, 0.0)
-    return sample, np.maximum(sample + rng.standard_normal(shape) * np.sqrt(sample), 1e-6)
+    return sample, np.maximum(sample + rng.standard_normal(shape) * stretch * np.sqrt(sample), 1e-6)
+
+
+def _moving_average(counts: Floats, width: int) -> Floats:
+    padded = np.pad(counts, ((0, 0), (width // 2, width // 2)), mode="reflect")
+    sums = np.cumsum(np.pad(padded, ((0, 0), (1, 0))), axis=1)
+    return np.asarray((sums[:, width:] - sums[:, :-width]) / width)
 
 
 def rates_of(counts: Floats) -> Floats:
@@ -103,19 +112,37 @@ def rates_of(counts: Floats) -> Floats:
 
 
 def plain_curves(counts: Floats, grid: Floats) -> Floats:
-    """True-positive rates on a grid by straight lines between the knots."""
-    return np.stack([np.interp(grid, f, t) for f, t in rates_of(counts)])
+    """True-positive rates on a grid: a monotone cubic through the median knots, warped to pass through each draw's."""
+    rates = rates_of(counts)
+    middle = rates_of(np.median(counts, axis=0)[None])[0]
+    fpr, places = np.unique(middle[0], return_index=True)
+    tpr = middle[1, places]
+    smooth_at = PchipInterpolator(fpr, tpr)
+    # A bin that could not be cut as small as the others holds ties, and a curve is straight over ties.
+    tied = np.maximum(np.diff(fpr), np.diff(tpr)) > 4 / counts.shape[2]
+
+    def curve(inner: Floats) -> Floats:
+        place = np.clip(np.searchsorted(fpr, inner, side="right") - 1, 0, len(tied) - 1)
+        return np.asarray(np.where(tied[place], np.interp(inner, fpr, tpr), smooth_at(inner)))
+
+    model = np.broadcast_to(middle[:, None], (2, len(counts), rates.shape[2]))
+    return _warped(rates, model, grid, curve)
 
 
 def curves(state: State, counts: Floats, grid: Floats) -> Floats:
     """True-positive rates on a grid of false-positive rates: the smooth curve, warped to pass through the counts."""
     rates = rates_of(counts)
-    number = len(counts)
-    model = np.zeros((2, number, rates.shape[2]))
+    model = np.zeros((2, len(counts), rates.shape[2]))
     model[:, :, 1:-1] = state.fpr, state.tpr
     model[:, :, -1] = 1.0
+    return _warped(rates, model, grid, lambda inner: np.maximum.accumulate(state.curve(inner), axis=1))
+
+
+def _warped(rates: Floats, model: Floats, grid: Floats, curve: Callable[[Floats], Floats]) -> Floats:
+    """Move each smooth curve, bin by bin, from the model's knots to a draw's knots."""
+    number = len(rates)
     inner = np.stack([np.interp(grid, rates[i, 0], model[0, i]) for i in range(number)])
-    smooth = np.maximum.accumulate(state.curve(inner), axis=1)
+    smooth = curve(inner)
     place = np.stack([np.searchsorted(rates[i, 0, 1:-1], grid, side="right") for i in range(number)])
     low, high = (np.take_along_axis(model[1], place + side, axis=1) for side in (0, 1))
     share = np.clip((smooth - low) / np.maximum(high - low, 1e-12), 0.0, 1.0)
