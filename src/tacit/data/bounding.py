@@ -41,7 +41,9 @@ from tacit.privacy.unit import Bound, Unit, check_count
 KEY, CUT, ROW_ORDER, ROW_COIN, PERSON_COIN, RAW_COIN = 1, 2, 3, 4, 5, 6
 CUT_FACTOR = 2654435761  # odd, near 2^32 divided by the golden ratio
 
-_BLOCK = 1 << 15  # entries, or rows, handled at a time: small enough for the processor's cache
+_BLOCK = 1 << 15  # entries handled at a time: small enough for the processor's cache
+_ROWS = 1 << 13  # rows that are cut at a time
+_FEW_LONG = 8  # where fewer than one row in so many is cut, the others are left as they are
 _FEW, _MORE, _MUCH = 4, 8, 100_000  # of default_max_ones
 _HALF = np.uint64(32)
 
@@ -133,34 +135,16 @@ def row_keys(rows: Rows, hasher: FeatureHasher) -> Longs:
     return keys
 
 
-def _cut_keys(rows: Rows, chosen: Longs) -> NDArray[np.uint32]:
-    """The key of the cut of each chosen row: XOR of its features times ``CUT_FACTOR``, modulo 2^32."""
-    starts, ends = rows.indptr[chosen], rows.indptr[chosen + 1]
-    keys = np.empty(len(chosen), dtype=np.uint32)
-    begin = 0
-    while begin < len(chosen):
-        end = max(begin + 1, int(np.searchsorted(ends, starts[begin] + _BLOCK, side="right")))
-        low, high = starts[begin], ends[end - 1]
-        running = np.zeros(high - low + 1, dtype=np.uint32)
-        words = rows.indices[low:high].astype(np.uint32)
-        words *= np.uint32(CUT_FACTOR)
-        np.bitwise_xor.accumulate(words, out=running[1:])
-        keys[begin:end] = running[ends[begin:end] - low] ^ running[starts[begin:end] - low]
-        begin = end
-    return keys
-
-
-def _first_kept(rows: Rows, chosen: Longs, seed: int) -> Longs:
-    """Where each chosen row begins to keep features: the place o of the cut."""
-    lengths = rows.indptr[chosen + 1] - rows.indptr[chosen]
-    keys = _cut_keys(rows, chosen) + (lengths << 32)
-    prefix = chain(seed, CUT)
-    places = np.empty(len(chosen), dtype=np.int64)
-    for begin in range(0, len(chosen), _BLOCK):
-        block = slice(begin, begin + _BLOCK)
-        upper = chain_last(prefix, spread(keys[block])).view(np.uint64) >> _HALF
-        places[block] = (upper * lengths[block].view(np.uint64)) >> _HALF
-    return places
+def _first_kept(rows: Rows, seed: int) -> Longs:
+    """Where each row begins to keep features: the place o of the cut."""
+    words = rows.indices.astype(np.uint32)
+    words *= np.uint32(CUT_FACTOR)
+    running = np.zeros(len(words) + 1, dtype=np.uint32)
+    np.bitwise_xor.accumulate(words, out=running[1:])
+    lengths, ends = np.diff(rows.indptr), running[rows.indptr]
+    keys = (ends[1:] ^ ends[:-1]) + (lengths << 32)
+    upper = chain_last(chain(seed, CUT), spread(keys)).view(np.uint64) >> _HALF
+    return ((upper * lengths.view(np.uint64)) >> _HALF).view(np.int64)
 
 
 def runs(rows: Rows, bounding: Bounding) -> tuple[Longs, Longs]:
@@ -169,28 +153,47 @@ def runs(rows: Rows, bounding: Bounding) -> tuple[Longs, Longs]:
     Returns
     -------
     edges : int64 array
-        Where each run begins, and the end of the last: runs follow each other as the rows do, three for a row that is
-        cut and one for any other.
+        Where each run begins, and the end of the last. Runs follow each other as the rows do; a row that is cut has
+        three of them, and any other one or, with two empty ones, three.
     labels : int64 array
         The label of the run's row, or −1 where the run is dropped.
     """
-    lengths, r = np.diff(rows.indptr), bounding.max_ones
-    cut = lengths > r
-    long = np.flatnonzero(cut)
+    long = np.flatnonzero(np.diff(rows.indptr) > bounding.max_ones)
     if not len(long):
         return rows.indptr, rows.labels
-    first = _first_kept(rows, long, bounding.key)
-    over = first + r - lengths[long]  # how many are kept at the front, where it is above 0
-    around = over > 0
-    repeats = 1 + 2 * cut
-    edges = np.append(np.repeat(rows.indptr[:-1], repeats), rows.indptr[-1])
-    labels = np.repeat(rows.labels, repeats)
-    place = long + 2 * np.arange(len(long))
-    edges[place + 1] += np.where(around, over, first)
-    edges[place + 2] += np.where(around, first, first + r)
-    own = rows.labels[long]
-    labels[place + 1] = np.where(around, -1, own)
-    labels[place] = labels[place + 2] = np.where(around, own, -1)
+    if _FEW_LONG * len(long) < len(rows):
+        inner, codes = _three_runs(rows.take(long), bounding)
+        inner[:, 1:] += (rows.indptr[long] - inner[:, 0])[:, None]
+        edges = np.insert(rows.indptr, np.repeat(long + 1, 2), inner[:, 1:].ravel())
+        labels = np.insert(rows.labels, np.repeat(long, 2), codes[:, :2].ravel())
+        labels[long + 2 * np.arange(1, len(long) + 1)] = codes[:, 2]
+        return edges, labels
+    edges = np.empty(3 * len(rows) + 1, dtype=np.int64)
+    labels = np.empty(3 * len(rows), dtype=np.int64)
+    edges[-1] = rows.indptr[-1]
+    for begin in range(0, len(rows), _ROWS):
+        part = rows.part(begin, min(begin + _ROWS, len(rows)))
+        place = slice(3 * begin, 3 * (begin + len(part)))
+        inner, codes = _three_runs(part, bounding)
+        inner += rows.indptr[begin]
+        edges[place], labels[place] = inner.ravel(), codes.ravel()
+    return edges, labels
+
+
+def _three_runs(rows: Rows, bounding: Bounding) -> tuple[Longs, Longs]:
+    """Where the three runs of each row begin, and their labels, one line a row; outer runs may be empty."""
+    begin, lengths = rows.indptr[:-1], np.diff(rows.indptr)
+    first = _first_kept(rows, bounding.key)
+    first[lengths <= bounding.max_ones] = 0
+    end = first + np.minimum(lengths, bounding.max_ones)
+    around = end > lengths
+    edges, labels = np.empty((len(rows), 3), dtype=np.int64), np.empty((len(rows), 3), dtype=np.int64)
+    edges[:, 0] = begin
+    np.add(begin, np.where(around, end - lengths, first), out=edges[:, 1])
+    np.add(begin, np.where(around, first, end), out=edges[:, 2])
+    np.bitwise_or(rows.labels, -around.astype(np.int64), out=labels[:, 1])  # −1 has all bits
+    np.bitwise_or(rows.labels, around.astype(np.int64) - 1, out=labels[:, 0])
+    labels[:, 2] = labels[:, 0]
     return edges, labels
 
 
@@ -211,7 +214,7 @@ def keep_features(rows: Rows, bounding: Bounding) -> Rows:
 def _preferred(rows: Rows, ranks: Longs, bounding: Bounding) -> NDArray[np.bool_]:
     """Mark the r entries of each row that come first by rank, then in the circle that begins where the cut does."""
     lengths = np.diff(rows.indptr)
-    first = _first_kept(rows, np.arange(len(rows)), bounding.key)
+    first = _first_kept(rows, bounding.key)
     owner = np.repeat(np.arange(len(rows)), lengths)
     place = np.arange(len(rows.indices)) - rows.indptr[owner]
     turn = (place - first[owner]) % lengths[owner]

@@ -30,7 +30,7 @@ from tacit.data.text import valid_text
 from tacit.errors import bad_parameter
 
 BATCH_ROWS = 1 << 14
-MATRIX_ENTRIES = 1 << 21  # of a batch of a matrix: many to a table of counts, few enough to share among cores
+MATRIX_ENTRIES = 1 << 22  # of a batch of a matrix: many to a table of counts, few enough to share among cores
 
 Job = Callable[[], Rows]
 
@@ -214,7 +214,7 @@ def _open_matrix(
     rows = matrix_rows(matrix, labels, people)
     valid = labels >= 0 if people is None else (labels >= 0) & people.is_not_null().to_numpy()
     rows = rows if valid.all() else rows.take(np.flatnonzero(valid))
-    steps = np.arange(0, len(rows.indices), MATRIX_ENTRIES)
+    steps = np.linspace(0, len(rows.indices), max(1, len(rows.indices) // MATRIX_ENTRIES), endpoint=False)
     edges = np.unique(np.r_[0, np.searchsorted(rows.indptr, steps), len(rows)]).tolist()
 
     def jobs() -> Iterator[Job]:
