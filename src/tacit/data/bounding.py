@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -42,7 +43,7 @@ KEY, CUT, ROW_ORDER, ROW_COIN, PERSON_COIN, RAW_COIN = 1, 2, 3, 4, 5, 6
 CUT_FACTOR = 2654435761  # odd, near 2^32 divided by the golden ratio
 
 _BLOCK = 1 << 15  # entries handled at a time: small enough for the processor's cache
-_ROWS = 1 << 13  # rows that are cut at a time
+_ROWS = 1 << 14  # rows that are cut at a time
 _FEW_LONG = 8  # where fewer than one row in so many is cut, the others are left as they are
 _FEW, _MORE, _MUCH = 4, 8, 100_000  # of default_max_ones
 _HALF = np.uint64(32)
@@ -147,15 +148,15 @@ def _first_kept(rows: Rows, seed: int) -> Longs:
     return ((upper * lengths.view(np.uint64)) >> _HALF).view(np.int64)
 
 
-def runs(rows: Rows, bounding: Bounding) -> tuple[Longs, Longs]:
+def runs(rows: Rows, bounding: Bounding) -> tuple[NDArray[np.signedinteger[Any]], Longs]:
     """Rows as runs of entries that are kept or dropped together, where there is no preference.
 
     Returns
     -------
-    edges : int64 array
+    edges : int64 array, or int32 where that is wide enough
         Where each run begins, and the end of the last. Runs follow each other as the rows do; a row that is cut has
         three of them, and any other one or, with two empty ones, three.
-    labels : int64 array
+    labels : array of the type of ``rows.labels``
         The label of the run's row, or −1 where the run is dropped.
     """
     long = np.flatnonzero(np.diff(rows.indptr) > bounding.max_ones)
@@ -163,38 +164,45 @@ def runs(rows: Rows, bounding: Bounding) -> tuple[Longs, Longs]:
         return rows.indptr, rows.labels
     if _FEW_LONG * len(long) < len(rows):
         inner, codes = _three_runs(rows.take(long), bounding)
-        inner[:, 1:] += (rows.indptr[long] - inner[:, 0])[:, None]
-        edges = np.insert(rows.indptr, np.repeat(long + 1, 2), inner[:, 1:].ravel())
+        inside = inner[:, 1:] + (rows.indptr[long] - inner[:, 0])[:, None]
+        edges = np.insert(rows.indptr, np.repeat(long + 1, 2), inside.ravel())
         labels = np.insert(rows.labels, np.repeat(long, 2), codes[:, :2].ravel())
         labels[long + 2 * np.arange(1, len(long) + 1)] = codes[:, 2]
         return edges, labels
-    edges = np.empty(3 * len(rows) + 1, dtype=np.int64)
-    labels = np.empty(3 * len(rows), dtype=np.int64)
+    edges = np.empty(3 * len(rows) + 1, dtype=_edge_type(rows))
+    labels = np.empty(3 * len(rows), dtype=rows.labels.dtype)
     edges[-1] = rows.indptr[-1]
     for begin in range(0, len(rows), _ROWS):
         part = rows.part(begin, min(begin + _ROWS, len(rows)))
         place = slice(3 * begin, 3 * (begin + len(part)))
         inner, codes = _three_runs(part, bounding)
-        inner += rows.indptr[begin]
-        edges[place], labels[place] = inner.ravel(), codes.ravel()
+        np.add(inner.ravel(), rows.indptr[begin].astype(edges.dtype), out=edges[place])
+        labels[place] = codes.ravel()
     return edges, labels
 
 
-def _three_runs(rows: Rows, bounding: Bounding) -> tuple[Longs, Longs]:
-    """Where the three runs of each row begin, and their labels, one line a row; outer runs may be empty."""
-    begin, lengths = rows.indptr[:-1], np.diff(rows.indptr)
-    first = _first_kept(rows, bounding.key)
-    first[lengths <= bounding.max_ones] = 0
+def _three_runs(rows: Rows, bounding: Bounding) -> tuple[NDArray[np.signedinteger[Any]], Longs]:
+    """Where the three runs of each row begin, and their labels, one line a row; runs may be empty."""
+    kind = _edge_type(rows)
+    begin, lengths = rows.indptr[:-1].astype(kind), np.diff(rows.indptr).astype(kind)
+    first = _first_kept(rows, bounding.key).astype(kind)
+    first *= lengths > bounding.max_ones
     end = first + np.minimum(lengths, bounding.max_ones)
     around = end > lengths
-    edges, labels = np.empty((len(rows), 3), dtype=np.int64), np.empty((len(rows), 3), dtype=np.int64)
+    end -= lengths * around
+    edges, labels = np.empty((len(rows), 3), dtype=kind), np.empty((len(rows), 3), dtype=rows.labels.dtype)
     edges[:, 0] = begin
-    np.add(begin, np.where(around, end - lengths, first), out=edges[:, 1])
-    np.add(begin, np.where(around, first, end), out=edges[:, 2])
-    np.bitwise_or(rows.labels, -around.astype(np.int64), out=labels[:, 1])  # −1 has all bits
-    np.bitwise_or(rows.labels, around.astype(np.int64) - 1, out=labels[:, 0])
+    np.add(begin, np.minimum(first, end), out=edges[:, 1])
+    np.add(begin, np.maximum(first, end), out=edges[:, 2])
+    here = around.astype(labels.dtype)
+    np.bitwise_or(rows.labels, -here, out=labels[:, 1])  # −1 has all bits
+    np.bitwise_or(rows.labels, here - 1, out=labels[:, 0])
     labels[:, 2] = labels[:, 0]
     return edges, labels
+
+
+def _edge_type(rows: Rows) -> type[np.signedinteger[Any]]:
+    return np.int32 if len(rows.indices) < 1 << 31 else np.int64
 
 
 def keep_features(rows: Rows, bounding: Bounding) -> Rows:

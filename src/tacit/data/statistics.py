@@ -10,7 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -195,13 +195,13 @@ def _product(rows: Rows, bounding: Bounding, classes: int, n_features: int) -> N
     The product runs over all entries, those that bounding drops too: their runs have 0 for every class. So nothing is
     copied and nothing taken off again.
     """
-    edges, owners = runs(rows, bounding)
+    edges, owners = runs(replace(rows, labels=rows.labels.astype(np.int8)), bounding)
     # Sums of fewer than 2^53 ones are exact in double precision.
     ones = np.ones(len(rows.indices)) if rows.ones is None or rows.ones.dtype != np.float64 else rows.ones
     matrix = sp.csc_array((n_features, len(owners)), dtype=np.float64)
     # Its constructor would copy parts of larger arrays, and widen indices if edges were wider.
     matrix.data, matrix.indices = ones, rows.indices
-    matrix.indptr = edges.astype(np.int32) if len(ones) < 1 << 31 else edges
+    matrix.indptr = edges.astype(np.int32, copy=False) if len(ones) < 1 << 31 else edges
     sides = np.take(np.eye(classes + 1, classes), owners, axis=0, mode="wrap")  # −1 is the last row, which is 0
     counts: NDArray[Any] = matrix @ sides
     return counts
