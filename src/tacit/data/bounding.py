@@ -27,7 +27,7 @@ own, c, because it is taken of every row: it costs a product and an XOR for each
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -211,8 +211,8 @@ def keep_features(rows: Rows, bounding: Bounding) -> Rows:
     if not (lengths > bounding.max_ones).any():
         return rows
     if bounding.preference is None:
-        edges, labels = runs(rows, bounding)
-        keep = np.repeat(labels >= 0, np.diff(edges))
+        edges, labels = runs(replace(rows, labels=np.zeros(len(rows), dtype=np.int8), persons=None), bounding)
+        keep = np.repeat(labels == 0, np.diff(edges))
     else:
         keep = _preferred(rows, bounding.preference, bounding)
     kept = offsets_of(np.minimum(lengths, bounding.max_ones))
