@@ -41,10 +41,20 @@ def key(features: Iterable[int], seed: int) -> int:
 
 
 def keep_features(features: frozenset[int], bounding: Bounding) -> frozenset[int]:
-    k = key(features, bounding.key)
+    size = len(features)
+    if size <= bounding.max_ones:
+        return features
+    c = 0
+    for j in features:
+        c ^= 2654435761 * j % 2**32
+    upper = chain(bounding.key, 2, c + 2**32 * size) % 2**64 // 2**32
+    first = upper * size // 2**32
+    ordered = sorted(features)
+    circle = ordered[first:] + ordered[:first]
     ranks = bounding.preference
-    order = sorted(features, key=lambda j: (0 if ranks is None else int(ranks[j]), chain(bounding.key, 2, k, j)))
-    return frozenset(order[: bounding.max_ones])
+    if ranks is not None:
+        circle.sort(key=lambda j: int(ranks[j]))  # stable
+    return frozenset(circle[: bounding.max_ones])
 
 
 def bound(rows: Sequence[Row], bounding: Bounding) -> list[Row]:

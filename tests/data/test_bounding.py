@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.data.bounding import (
+    CUT_FACTOR,
     Bounding,
     FeatureHasher,
     bound_rows,
     default_max_ones,
-    dropped,
     keep_features,
     row_keys,
+    runs,
 )
 from tacit.data.rows import Rows, offsets_of
 from tacit.errors import ParameterError
@@ -130,23 +131,36 @@ def test_rows_of_all_lengths(longest: int) -> None:
     assert bounded(rows, bounding) == Counter(expected)
 
 
-def test_many_threads_and_blocks_drop_the_same() -> None:
+def test_many_blocks_of_rows() -> None:
     random = np.random.default_rng(0)
-    lengths = random.integers(0, 160, 15_000)
-    rows = Rows(
-        offsets_of(lengths),
-        np.concatenate([np.sort(random.choice(1000, k, replace=False)) for k in lengths]).astype(np.int32),
-        np.zeros(len(lengths), dtype=np.int64),
-    )
+    lengths = random.integers(0, 160, 3_000)
+    lengths[1000] = 100_000  # longer than a block
+    indices = [np.sort(random.choice(200_000, k, replace=False)) for k in lengths]
+    labels = random.integers(0, 3, len(lengths))
+    rows = Rows(offsets_of(lengths), np.concatenate(indices).astype(np.int32), labels)
     bounding = Bounding(7, seed=3)
-    hasher = FeatureHasher(bounding.key)
-    one, two = (dropped(rows, bounding, hasher, threads) for threads in (1, 3))
-    assert np.array_equal(np.sort(one[0]), np.sort(two[0]))
-    kept = keep_features(rows, bounding, hasher)
+    kept = keep_features(rows, bounding)
     assert np.array_equal(np.diff(kept.indptr), np.minimum(lengths, 7))
-    assert np.array_equal(rows.labels[one[1]], np.zeros(len(one[1])))
-    assert (rows.indptr[one[1]] <= one[0]).all()
-    assert (one[0] < rows.indptr[one[1] + 1]).all()
+    for place in (0, 999, 1000, 1001, 2999):
+        expected = sorted(oracle.keep_features(frozenset(indices[place].tolist()), bounding))
+        assert kept.indices[kept.indptr[place] : kept.indptr[place + 1]].tolist() == expected
+
+
+@given(rows_of, st.integers(1, 18), seeds)
+def test_runs_hold_what_is_kept(rows: list[Row], r: int, seed: int) -> None:
+    rows = [*rows, *[(frozenset([1, 2]), 0, "p")] * 20]  # with few long rows, and with many
+    packed, bounding = pack(rows), Bounding(r, seed=seed)
+    edges, labels = runs(packed, bounding)
+    assert edges[0] == 0
+    assert edges[-1] == len(packed.indices)
+    assert (np.diff(edges) >= 0).all()
+    cells = Counter(
+        (int(y), int(j))
+        for low, high, y in zip(edges, edges[1:], labels, strict=False)
+        for j in packed.indices[low:high]
+    )
+    expected = Counter((y, j) for features, y, _ in rows for j in oracle.keep_features(features, bounding))
+    assert Counter({cell: number for cell, number in cells.items() if cell[0] >= 0}) == expected
 
 
 def test_features_are_kept_uniformly() -> None:
@@ -157,10 +171,24 @@ def test_features_are_kept_uniformly() -> None:
     indices = np.tile(np.arange(width, dtype=np.int32), (n, 1))
     indices[:, -1] = 100 + np.arange(n)
     rows = Rows(np.arange(n + 1, dtype=np.int64) * width, indices.ravel(), np.zeros(n, dtype=np.int64))
-    kept = keep_features(rows, Bounding(r, seed=11), FeatureHasher(11))
+    kept = keep_features(rows, Bounding(r, seed=11))
     counts = np.bincount(kept.indices, minlength=width)[: width - 1]
     expected, deviation = n * r / width, np.sqrt(n * r / width * (1 - r / width))
     assert (np.abs(counts - expected) < 5 * deviation).all()
+
+
+def test_rows_of_a_table_are_cut_at_places_of_their_own() -> None:
+    # All 2^16 rows of a table of 16 columns with two values each, numbered in sequence: what a plain sum of feature
+    # numbers would tell apart into 17 kinds alone. Half of the features of each are kept: binomial(2^15, 1/2) times a
+    # feature, standard deviation 91. Five deviations: a false alarm in one of 50,000 runs over 32 features.
+    columns = 16
+    bits = (np.arange(1 << columns)[:, None] >> np.arange(columns)) & 1
+    indices = (2 * np.arange(columns) + bits).astype(np.int32)
+    n = len(indices)
+    rows = Rows(np.arange(n + 1, dtype=np.int64) * columns, indices.ravel(), np.zeros(n, dtype=np.int64))
+    assert len(np.unique(np.bitwise_xor.reduce(indices.astype(np.uint32) * np.uint32(CUT_FACTOR), axis=1))) == n
+    counts = np.bincount(keep_features(rows, Bounding(columns // 2, seed=5)).indices)
+    assert (np.abs(counts - n / 4) < 5 * np.sqrt(n / 8)).all()
 
 
 @given(st.lists(feature_sets, max_size=10), seeds)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,6 +69,26 @@ def check_moves(change: np.ndarray, sensitivity) -> None:
     assert change.sum() <= sensitivity.l1
     assert (change**2).sum() <= sensitivity.l2_squared
     assert change.max(initial=0) <= sensitivity.linf
+
+
+@pytest.mark.parametrize("classes", [2, 6])
+@pytest.mark.parametrize("r", [1, 3, 6, 9])
+@pytest.mark.parametrize("preferred", [False, True])
+def test_a_matrix_in_parts(monkeypatch: pytest.MonkeyPatch, classes: int, r: int, preferred: bool) -> None:
+    monkeypatch.setattr("tacit.data.sources.MATRIX_ENTRIES", 150)
+    random = np.random.default_rng(r)
+    dense = random.random((300, 10)) < random.random((300, 1))
+    dense[40:80] = False
+    y = random.integers(0, classes, len(dense))
+    bounding = Bounding(r, seed=4, preference=np.arange(10) % 3 if preferred else None)
+    source = open_source(sp.csr_array(dense.astype(float)), Schema.matrix(10, tuple(range(classes))), y=y)
+    assert len(list(source.jobs())) > 5
+    rows = [(frozenset(np.flatnonzero(line).tolist()), int(label), None) for line, label in zip(dense, y, strict=True)]
+    features, labels = oracle.count(oracle.bound(rows, bounding), classes, 10)
+    for jobs in (1, 3):
+        counts = count(source, bounding, jobs=jobs)
+        assert np.array_equal(open_exact(counts.features), features)
+        assert np.array_equal(open_exact(counts.labels), labels)
 
 
 def test_the_sensitivity_knows_how_many_features_a_row_can_have() -> None:

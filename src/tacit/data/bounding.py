@@ -10,41 +10,43 @@ Let X(a, b, …) be :func:`tacit.data.hashing.chain`, which is Spark's ``xxhash6
 - *feature*: its number j = 0 … d − 1 in the schema's feature space, as a long. A row is the *set* F of its features
   (before any cut), its label y = 0 … c − 1 as a position in the declared classes, and maybe a person.
 - *row key*: k = XOR over j in F of X(seed, 1, j); 0 for the empty set.
-- *feature order*: p(j) = X(seed, 2, k, j). A row keeps its r features of smallest p. For one row p is a bijection of j,
-  so there are no ties. With a public preference, which gives each feature a rank, it keeps the r of smallest
-  (rank, p); rank by default is the same for all.
+- *cut*: let L = |F|, c = XOR over j in F of (2654435761 · j mod 2³²), and u the upper 32 bits of X(seed, 2, c + 2³² L),
+  from 0 to 2³² − 1. A row with L > r keeps, of its features in ascending order, the r consecutive ones that begin at
+  place o = ⌊u L / 2³²⌋ (from 0), and after the last goes on with the first. With a public preference, which gives each
+  feature a rank, it keeps the r of smallest rank, and of equal ranks those that come first when one begins at o.
 - *person*: P = ``xxhash64(person id as a string)``, that is XXH64 of its UTF-8 bytes with seed 42. Rows are grouped by
   the id itself, never by P.
 - *row order*: q = X(seed, 3, P, k, y). A person keeps the m rows of smallest q. Rows of one person with equal q are
   copies of each other (but for collisions of 64-bit hashes), so that any choice among them gives the same counts.
 - *coin* of :mod:`tacit.data.split`: X(seed, 4, k, y) for a row, X(seed, 5, P) for a person.
 
-Features are cut before rows are dropped; as k is that of the uncut row, the two steps commute.
+Features are cut before rows are dropped; as k is that of the uncut row, the two steps commute. The cut has a key of its
+own, c, because it is taken of every row: it costs a product and an XOR for each entry, and one hash for each row.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from tacit.data.hashing import Longs, Words, chain, chain_last, hash_strings, spread
+from tacit.data.hashing import Longs, chain, chain_last, hash_strings, spread
 from tacit.data.rows import Ids, Rows, concatenate, offsets_of
 from tacit.errors import bad_parameter
 from tacit.privacy.unit import Bound, Unit, check_count
 
-KEY, FEATURE_ORDER, ROW_ORDER, ROW_COIN, PERSON_COIN, RAW_COIN = 1, 2, 3, 4, 5, 6
+KEY, CUT, ROW_ORDER, ROW_COIN, PERSON_COIN, RAW_COIN = 1, 2, 3, 4, 5, 6
+CUT_FACTOR = 2654435761  # odd, near 2^32 divided by the golden ratio
 
 _BLOCK = 1 << 15  # entries handled at a time: small enough for the processor's cache
-_WORTH_THREADS = 1 << 20  # entries from which threads pay for themselves
+_ROWS = 1 << 14  # rows that are cut at a time
+_FEW_LONG = 8  # where fewer than one row in so many is cut, the others are left as they are
 _FEW, _MORE, _MUCH = 4, 8, 100_000  # of default_max_ones
-_LAST = np.iinfo(np.int64).max
+_HALF = np.uint64(32)
 
 
 def fresh_seed() -> int:
@@ -75,7 +77,7 @@ class Bounding:
         64 bits; None draws a fresh secret seed. Equal seeds give equal results on every engine. Any seed that was not
         chosen by looking at the data is as private as any other.
     preference : array of d integers, optional
-        A public rank for each feature; smaller ranks are kept first, ties by hash.
+        A public rank for each feature; smaller ranks are kept first, ties at random.
 
     Examples
     --------
@@ -116,16 +118,10 @@ class FeatureHasher:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self._key = chain(seed, KEY)
-        self._order = chain(seed, FEATURE_ORDER)
 
-    def parts(self, ids: Ids) -> tuple[Words, Longs]:
-        """``spread(j)`` and ``X(seed, 1, j)`` of features, for any array shape."""
-        words = spread(ids)
-        return words, chain_last(self._key, words)
-
-    def order(self, keys: Longs, words: Words) -> Longs:
-        """``X(seed, 2, k, j)`` for one row key a line and one feature a column."""
-        return chain_last(chain_last(self._order, spread(keys))[:, None], words)
+    def hashes(self, ids: Ids) -> Longs:
+        """``X(seed, 1, j)`` of features."""
+        return chain_last(self._key, spread(ids))
 
 
 def row_keys(rows: Rows, hasher: FeatureHasher) -> Longs:
@@ -136,102 +132,104 @@ def row_keys(rows: Rows, hasher: FeatureHasher) -> Longs:
         block = filled[begin : begin + _BLOCK]
         # Rows between two filled ones are empty, so consecutive filled rows lie next to each other in ``indices``.
         low, high = rows.indptr[block[0]], rows.indptr[block[-1] + 1]
-        _, hashes = hasher.parts(rows.indices[low:high])
-        keys[block] = np.bitwise_xor.reduceat(hashes, rows.indptr[block] - low)
+        keys[block] = np.bitwise_xor.reduceat(hasher.hashes(rows.indices[low:high]), rows.indptr[block] - low)
     return keys
 
 
-def dropped(rows: Rows, bounding: Bounding, hasher: FeatureHasher, threads: int = 1) -> tuple[Longs, Longs]:
-    """Positions of the entries that bounding takes off rows with more than r features, and their rows, in no order."""
-    lengths = np.diff(rows.indptr)
-
-    def lost_of(block: tuple[Longs, int]) -> tuple[Longs, Longs]:
-        members, width = block
-        starts = rows.indptr[members]
-        padded = None
-        if (lengths[members] < width).any():
-            padded = np.arange(width) >= lengths[members][:, None]
-        lost = ~_smallest(_windows(rows.indices, starts, width), padded, bounding, hasher)
-        if padded is not None:
-            lost &= ~padded
-        place = np.flatnonzero(lost)  # of a flat array: several times faster than of two dimensions
-        line = place // width
-        place += (starts - np.arange(len(starts)) * width)[line]
-        return place, members[line]
-
-    blocks = _blocks(lengths, bounding.max_ones)
-    if threads == 1 or len(rows.indices) < _WORTH_THREADS:
-        found = [lost_of(block) for block in blocks]
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            found = list(pool.map(lost_of, blocks))
-    if not found:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    return np.concatenate([place for place, _ in found]), np.concatenate([row for _, row in found])
+def _first_kept(rows: Rows, seed: int) -> Longs:
+    """Where each row begins to keep features: the place o of the cut."""
+    words = rows.indices.astype(np.uint32)
+    words *= np.uint32(CUT_FACTOR)
+    running = np.zeros(len(words) + 1, dtype=np.uint32)
+    np.bitwise_xor.accumulate(words, out=running[1:])
+    lengths, ends = np.diff(rows.indptr), running[rows.indptr]
+    keys = (ends[1:] ^ ends[:-1]) + (lengths << 32)
+    upper = chain_last(chain(seed, CUT), spread(keys)).view(np.uint64) >> _HALF
+    return ((upper * lengths.view(np.uint64)) >> _HALF).view(np.int64)
 
 
-def _windows(values: Ids, starts: Longs, width: int) -> Ids:
-    """``width`` values from each start; those beyond the end of the array are arbitrary."""
-    if width <= len(values) and int(starts.max()) + width <= len(values):
-        windows: Ids = sliding_window_view(values, width)[starts]
-        return windows
-    inside: Ids = values[np.minimum(starts[:, None] + np.arange(width), len(values) - 1)]
-    return inside
+def runs(rows: Rows, bounding: Bounding) -> tuple[NDArray[np.signedinteger[Any]], Longs]:
+    """Rows as runs of entries that are kept or dropped together, where there is no preference.
 
-
-def keep_features(rows: Rows, bounding: Bounding, hasher: FeatureHasher) -> Rows:
-    """Keep at most r features of each row."""
-    lost, _ = dropped(rows, bounding, hasher)
-    if not len(lost):
-        return rows
-    keep = np.ones(len(rows.indices), dtype=np.bool_)
-    keep[lost] = False
-    lengths = np.minimum(np.diff(rows.indptr), bounding.max_ones)
-    return Rows(offsets_of(lengths), rows.indices[keep], rows.labels, rows.persons)
-
-
-def _blocks(lengths: Longs, r: int) -> Iterator[tuple[Longs, int]]:
-    """Group the rows longer than r into blocks of similar length, each with the width that holds them."""
-    long = np.flatnonzero(lengths > r)
+    Returns
+    -------
+    edges : int64 array, or int32 where that is wide enough
+        Where each run begins, and the end of the last. Runs follow each other as the rows do; a row that is cut has
+        three of them, and any other one or, with two empty ones, three.
+    labels : array of the type of ``rows.labels``
+        The label of the run's row, or −1 where the run is dropped.
+    """
+    long = np.flatnonzero(np.diff(rows.indptr) > bounding.max_ones)
     if not len(long):
-        return
-    # Widths in steps of 1/8 of the power of two below: few groups for any spread of lengths, little padding.
-    power = np.floor(np.log2(lengths[long])).astype(np.int64)
-    step = np.maximum(1, (1 << power) >> 3)
-    width = (lengths[long] + step - 1) // step * step
-    if width.max() < 1 << 16:
-        width = width.astype(np.uint16)  # sorted by radix
-    order = np.argsort(width, kind="stable")
-    long, width = long[order], width[order]
-    edges = np.flatnonzero(np.diff(width)) + 1
-    for group, wide in zip(np.split(long, edges), width[np.r_[0, edges]], strict=True):
-        size = max(1, _BLOCK // int(wide))
-        for begin in range(0, len(group), size):
-            yield group[begin : begin + size], int(wide)
+        return rows.indptr, rows.labels
+    if _FEW_LONG * len(long) < len(rows):
+        inner, codes = _three_runs(rows.take(long), bounding)
+        inside = inner[:, 1:] + (rows.indptr[long] - inner[:, 0])[:, None]
+        edges = np.insert(rows.indptr, np.repeat(long + 1, 2), inside.ravel())
+        labels = np.insert(rows.labels, np.repeat(long, 2), codes[:, :2].ravel())
+        labels[long + 2 * np.arange(1, len(long) + 1)] = codes[:, 2]
+        return edges, labels
+    edges = np.empty(3 * len(rows) + 1, dtype=_edge_type(rows))
+    labels = np.empty(3 * len(rows), dtype=rows.labels.dtype)
+    edges[-1] = rows.indptr[-1]
+    for begin in range(0, len(rows), _ROWS):
+        part = rows.part(begin, min(begin + _ROWS, len(rows)))
+        place = slice(3 * begin, 3 * (begin + len(part)))
+        inner, codes = _three_runs(part, bounding)
+        np.add(inner.ravel(), rows.indptr[begin].astype(edges.dtype), out=edges[place])
+        labels[place] = codes.ravel()
+    return edges, labels
 
 
-def _smallest(
-    ids: Ids, padded: NDArray[np.bool_] | None, bounding: Bounding, hasher: FeatureHasher
-) -> NDArray[np.bool_]:
-    """Mark the r entries of each line that come first in the row's order of features."""
-    words, hashes = hasher.parts(ids)
-    if padded is not None:
-        hashes[padded] = 0
-    order = hasher.order(np.bitwise_xor.reduce(hashes, axis=1), words)
-    r = bounding.max_ones
+def _three_runs(rows: Rows, bounding: Bounding) -> tuple[NDArray[np.signedinteger[Any]], Longs]:
+    """Where the three runs of each row begin, and their labels, one line a row; runs may be empty."""
+    kind = _edge_type(rows)
+    begin, lengths = rows.indptr[:-1].astype(kind), np.diff(rows.indptr).astype(kind)
+    first = _first_kept(rows, bounding.key).astype(kind)
+    first *= lengths > bounding.max_ones
+    end = first + np.minimum(lengths, bounding.max_ones)
+    around = end > lengths
+    end -= lengths * around
+    edges, labels = np.empty((len(rows), 3), dtype=kind), np.empty((len(rows), 3), dtype=rows.labels.dtype)
+    edges[:, 0] = begin
+    np.add(begin, np.minimum(first, end), out=edges[:, 1])
+    np.add(begin, np.maximum(first, end), out=edges[:, 2])
+    here = around.astype(labels.dtype)
+    np.bitwise_or(rows.labels, -here, out=labels[:, 1])  # −1 has all bits
+    np.bitwise_or(rows.labels, here - 1, out=labels[:, 0])
+    labels[:, 2] = labels[:, 0]
+    return edges, labels
+
+
+def _edge_type(rows: Rows) -> type[np.signedinteger[Any]]:
+    return np.int32 if len(rows.indices) < 1 << 31 else np.int64
+
+
+def keep_features(rows: Rows, bounding: Bounding) -> Rows:
+    """Keep at most r features of each row."""
+    lengths = np.diff(rows.indptr)
+    if not (lengths > bounding.max_ones).any():
+        return rows
     if bounding.preference is None:
-        if padded is not None:
-            order[padded] = _LAST
-        last = np.partition(order, r - 1, axis=1)[:, r - 1 : r]
-        chosen: NDArray[np.bool_] = order <= last
-        return chosen
-    ranks = bounding.preference[ids]
-    if padded is not None:
-        ranks[padded] = _LAST
-    first = np.lexsort((order, ranks), axis=1)[:, :r]
-    chosen = np.zeros(ids.shape, dtype=np.bool_)
-    np.put_along_axis(chosen, first, True, axis=1)
-    return chosen
+        edges, labels = runs(replace(rows, labels=np.zeros(len(rows), dtype=np.int8), persons=None), bounding)
+        keep = np.repeat(labels == 0, np.diff(edges))
+    else:
+        keep = _preferred(rows, bounding.preference, bounding)
+    kept = offsets_of(np.minimum(lengths, bounding.max_ones))
+    return Rows(kept, rows.indices[keep], rows.labels, rows.persons)
+
+
+def _preferred(rows: Rows, ranks: Longs, bounding: Bounding) -> NDArray[np.bool_]:
+    """Mark the r entries of each row that come first by rank, then in the circle that begins where the cut does."""
+    lengths = np.diff(rows.indptr)
+    first = _first_kept(rows, bounding.key)
+    owner = np.repeat(np.arange(len(rows)), lengths)
+    place = np.arange(len(rows.indices)) - rows.indptr[owner]
+    turn = (place - first[owner]) % lengths[owner]
+    keep = np.empty(len(owner), dtype=np.bool_)
+    # Sorted, the entries of a row are where they were before, so the places within rows are the same.
+    keep[np.lexsort((turn, ranks[rows.indices], owner))] = place < bounding.max_ones
+    return keep
 
 
 def row_order(keys: Longs, labels: Longs, persons: pl.Series, seed: int) -> Longs:
@@ -288,7 +286,7 @@ def bound_rows(rows: Rows, bounding: Bounding) -> Rows:
     """Bound rows that are all in memory, by row and by person."""
     hasher = FeatureHasher(bounding.key)
     if bounding.unit.column is None:
-        return keep_features(rows, bounding, hasher)
+        return keep_features(rows, bounding)
     store = PersonStore(bounding.unit.max_rows)
     add_bounded(store, rows, bounding, hasher)
     kept = store.rows()
@@ -300,7 +298,7 @@ def add_bounded(store: PersonStore, rows: Rows, bounding: Bounding, hasher: Feat
     if rows.persons is None:
         raise bad_parameter("bounding", "unit", "a row when no column names the person", bounding.unit)
     order = row_order(row_keys(rows, hasher), rows.labels, rows.persons, bounding.key)
-    store.add(keep_features(rows, bounding, hasher), order)
+    store.add(keep_features(rows, bounding), order)
 
 
 def default_max_ones(n_rows: int, n_features: int, epsilon: float, *, columns: int | None = None) -> int:

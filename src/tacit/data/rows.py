@@ -59,6 +59,14 @@ class Rows:
         persons = None if self.persons is None else self.persons.gather(chosen)
         return Rows(indptr, self.indices[places], self.labels[chosen], persons)
 
+    def part(self, begin: int, end: int) -> Rows:
+        """The rows from ``begin`` up to ``end``, as a view."""
+        low, high = self.indptr[begin], self.indptr[end]
+        persons = None if self.persons is None else self.persons[begin:end]
+        ones = None if self.ones is None else self.ones[low:high]
+        indptr = self.indptr[begin : end + 1] - low
+        return Rows(indptr, self.indices[low:high], self.labels[begin:end], persons, ones)
+
 
 def offsets_of(lengths: Longs) -> Longs:
     """Where each row begins, and the end of the last."""

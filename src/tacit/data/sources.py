@@ -6,6 +6,7 @@ depend on the size of its batches.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ from tacit.data.text import valid_text
 from tacit.errors import bad_parameter
 
 BATCH_ROWS = 1 << 14
+MATRIX_ENTRIES = 1 << 22  # of a batch of a matrix: many to a table of counts, few enough to share among cores
 
 Job = Callable[[], Rows]
 
@@ -212,7 +214,15 @@ def _open_matrix(
     rows = matrix_rows(matrix, labels, people)
     valid = labels >= 0 if people is None else (labels >= 0) & people.is_not_null().to_numpy()
     rows = rows if valid.all() else rows.take(np.flatnonzero(valid))
-    return Source(schema, lambda: iter([lambda: rows]), declared or (lambda: _fingerprint_rows(rows)))
+    steps = np.linspace(0, len(rows.indices), max(1, len(rows.indices) // MATRIX_ENTRIES), endpoint=False)
+    edges = np.unique(np.r_[0, np.searchsorted(rows.indptr, steps), len(rows)]).tolist()
+
+    def jobs() -> Iterator[Job]:
+        if len(edges) < 3:
+            return iter([lambda: rows])
+        return (functools.partial(rows.part, begin, end) for begin, end in itertools.pairwise(edges))
+
+    return Source(schema, jobs, declared or (lambda: _fingerprint_rows(rows)))
 
 
 def _array_labels(y: Any, schema: Schema, strict: Where | None, n_rows: int) -> Longs:

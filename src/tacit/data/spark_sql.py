@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.window import Window
 
-from tacit.data.bounding import FEATURE_ORDER, KEY, PERSON_COIN, ROW_COIN, ROW_ORDER, Bounding
+from tacit.data.bounding import CUT, CUT_FACTOR, KEY, PERSON_COIN, ROW_COIN, ROW_ORDER, Bounding
 from tacit.data.columns import BLANKS, CategoryColumn, NumberColumn, SparseColumn, TextColumn, Value
 from tacit.data.errors import SchemaError
 from tacit.data.features import NUMBER_PATTERN
@@ -252,20 +252,32 @@ def row_key(features: Column, seed: int) -> Column:
     return F.aggregate(features, long(0), mix)
 
 
+def _first_kept(features: Column, seed: int) -> Column:
+    """The place, from 0, at which a row that is cut begins to keep features. No step can exceed 63 bits."""
+    mixed = F.aggregate(features, long(0), lambda key, feature: key.bitwiseXOR(feature * long(CUT_FACTOR)))
+    size = F.size(features).cast("bigint")
+    key = mixed.bitwiseAND(long(2**32 - 1)) + F.shiftleft(size, 32)
+    upper = F.shiftrightunsigned(F.xxhash64(long(seed), long(CUT), key), 32)
+    return F.shiftright(upper * size, 32).cast("int")
+
+
 def _first_features(bounding: Bounding) -> Column:
-    """The r features of smallest (rank, X(seed, 2, key, j))."""
-    ranks = None if bounding.preference is None else long_array(bounding.preference)
+    """The r features that come first by rank, then in the circle that begins at the place of the cut."""
 
-    def place(key: Column, feature: Column) -> Column:
-        order = F.xxhash64(long(bounding.key), long(FEATURE_ORDER), key, feature)
-        first = [] if ranks is None else [F.get(ranks, feature.cast("int")).alias("rank")]
-        return F.struct(*first, order.alias("order"), feature.alias("feature"))
+    def cut(features: Column) -> Column:
+        twice, start = F.concat(features, features), _first_kept(features, bounding.key) + F.lit(1)
+        if bounding.preference is None:
+            return F.slice(twice, start, F.lit(bounding.max_ones))
+        ranks = long_array(bounding.preference)
 
-    def cut(key: Column) -> Column:
-        placed = F.sort_array(F.transform(F.col(FEATURES), lambda feature: place(key, feature)))
+        def place(feature: Column, turn: Column) -> Column:
+            rank = F.get(ranks, feature.cast("int"))
+            return F.struct(rank.alias("rank"), turn.alias("turn"), feature.alias("feature"))
+
+        placed = F.sort_array(F.transform(F.slice(twice, start, F.size(features)), place))
         return F.transform(F.slice(placed, 1, bounding.max_ones), lambda entry: entry["feature"])
 
-    return _let(row_key(F.col(FEATURES), bounding.key), cut)
+    return _let(F.sort_array(F.col(FEATURES)), cut)
 
 
 def bound(rows: DataFrame, bounding: Bounding) -> DataFrame:

@@ -10,14 +10,23 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tacit.data.bounding import Bounding, FeatureHasher, PersonStore, add_bounded, dropped, first_of_each, row_order
+from tacit.data.bounding import (
+    Bounding,
+    FeatureHasher,
+    PersonStore,
+    add_bounded,
+    first_of_each,
+    keep_features,
+    row_order,
+    runs,
+)
 from tacit.data.errors import SchemaError
 from tacit.data.features import Where, label_codes, plain_text
 from tacit.data.hashing import Longs, hash_strings
@@ -31,6 +40,7 @@ from tacit.privacy.unit import Bound, Sensitivity, Unit
 T = TypeVar("T")
 
 _FLUSH = 1 << 22  # entries collected before they are counted
+_FEW_CLASSES = 4  # up to which a product with a column for each of them pays
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +88,12 @@ def tally(source: Source, bounding: Bounding, *, passes: int = 1, jobs: int | No
         expected = f"a rank for each of {schema.n_features} features"
         raise bad_parameter("Bounding", "preference", expected, f"{len(bounding.preference)} ranks")
     table = _Table(len(schema.classes), schema.n_features)
-    hasher = FeatureHasher(bounding.key)
     threads = _threads(jobs)
     if bounding.unit.column is None:
-        for part in in_parallel(
-            source.jobs(), lambda rows: _count_rows(rows, bounding, hasher, table, threads), threads
-        ):
+        for part in in_parallel(source.jobs(), lambda rows: _count_rows(rows, bounding, table.shape), threads):
             table.add(*part)
     else:
+        hasher = FeatureHasher(bounding.key)
         for share in range(_whole("passes", passes)):
             table.add_rows(_bounded_persons(source, bounding, hasher, share, passes, threads))
     return table.features(), table.labels
@@ -130,14 +138,15 @@ class _Table:
         self.shape = (classes, features)
         self.labels = np.zeros(classes, dtype=np.int64)
         self._features = np.zeros(classes * features, dtype=np.int64)
+        self._tables: NDArray[Any] | None = None
         self._waiting: list[Longs] = []
         self._size = 0
 
-    def add(self, entries: Longs, labels: Longs) -> None:
-        """Add cells (label · d + feature), or a whole table where that is shorter, and counts of labels."""
+    def add(self, entries: NDArray[Any], labels: Longs) -> None:
+        """Add cells (label · d + feature), or a table of d × classes where that is shorter, and counts of labels."""
         self.labels += labels
         if entries.ndim == 2:
-            self._features += entries.reshape(-1)
+            self._tables = entries if self._tables is None else np.add(self._tables, entries, out=self._tables)
             return
         self._waiting.append(entries)
         self._size += len(entries)
@@ -157,6 +166,9 @@ class _Table:
     def features(self) -> Longs:
         """All counts so far."""
         self._flush()
+        if self._tables is not None:
+            self._features += self._tables.T.astype(np.int64).reshape(-1)
+            self._tables = None
         return self._features
 
 
@@ -167,37 +179,31 @@ def cells(rows: Rows, n_features: int) -> Longs:
     return flat
 
 
-def _count_rows(
-    rows: Rows, bounding: Bounding, hasher: FeatureHasher, table: _Table, threads: int
-) -> tuple[Longs, Longs]:
-    """Count a batch, without touching the running table: this runs on any thread.
-
-    Counting everything and taking off what bounding drops touches each entry once; copying the kept ones, twice.
-    """
-    classes, n_features = table.shape
+def _count_rows(rows: Rows, bounding: Bounding, shape: tuple[int, int]) -> tuple[NDArray[Any], Longs]:
+    """Count a batch, without touching the running table: this runs on any thread."""
+    classes, n_features = shape
     labels = np.bincount(rows.labels, minlength=classes)
-    lost, owner = dropped(rows, bounding, hasher, threads)
-    if len(rows.indices) < classes * n_features:
-        flat = cells(rows, n_features)
-        return (np.delete(flat, lost) if len(lost) else flat), labels
-    counts = _dense_counts(rows, classes, n_features)
-    if len(lost):
-        flat = rows.labels[owner] * n_features + rows.indices[lost]
-        counts -= np.bincount(flat, minlength=classes * n_features).reshape(classes, n_features)
-    return counts, labels
+    few = len(rows.indices) < classes * n_features
+    if few or classes > _FEW_CLASSES or bounding.preference is not None:
+        return cells(keep_features(rows, bounding), n_features), labels
+    return _product(rows, bounding, classes, n_features), labels
 
 
-def _dense_counts(rows: Rows, classes: int, n_features: int) -> Longs:
-    """Count all entries of many rows. For few classes a sparse product touches less memory than making cells first."""
-    if classes > 4 or len(rows) >= 1 << 53:
-        return np.bincount(cells(rows, n_features), minlength=classes * n_features).reshape(classes, n_features)
-    # Sums of fewer than 2^53 ones are exact in double precision, and in 64-bit integers anyway.
-    kind = np.float64 if rows.ones is not None and rows.ones.dtype == np.float64 else np.int64
-    ones = rows.ones if rows.ones is not None and rows.ones.dtype == kind else np.ones(len(rows.indices), dtype=kind)
-    indptr = rows.indptr.astype(np.int32) if len(ones) < 1 << 31 else rows.indptr  # else scipy widens the indices
-    matrix = sp.csr_array((ones, rows.indices, indptr), shape=(len(rows), n_features))
-    sides = np.take(np.eye(classes, dtype=kind), rows.labels, axis=0)
-    counts: Longs = (matrix.T @ sides).T.astype(np.int64, order="C")
+def _product(rows: Rows, bounding: Bounding, classes: int, n_features: int) -> NDArray[Any]:
+    """Count many rows of few classes, features × classes, by a sparse product: it touches less memory than cells do.
+
+    The product runs over all entries, those that bounding drops too: their runs have 0 for every class. So nothing is
+    copied and nothing taken off again.
+    """
+    edges, owners = runs(replace(rows, labels=rows.labels.astype(np.int8)), bounding)
+    # Sums of fewer than 2^53 ones are exact in double precision.
+    ones = np.ones(len(rows.indices)) if rows.ones is None or rows.ones.dtype != np.float64 else rows.ones
+    matrix = sp.csc_array((n_features, len(owners)), dtype=np.float64)
+    # Its constructor would copy parts of larger arrays, and widen indices if edges were wider.
+    matrix.data, matrix.indices = ones, rows.indices
+    matrix.indptr = edges.astype(np.int32, copy=False) if len(ones) < 1 << 31 else edges
+    sides = np.take(np.eye(classes + 1, classes), owners, axis=0, mode="wrap")  # −1 is the last row, which is 0
+    counts: NDArray[Any] = matrix @ sides
     return counts
 
 

@@ -62,11 +62,10 @@ def word_counts(source: Source, column: str, bounding: Bounding) -> ExactKeys:
 
 def _by_row(source: Source, column: str, bounding: Bounding) -> pl.DataFrame:
     """Count the words of each batch."""
-    hasher = FeatureHasher(bounding.key)
     parts = [_NOTHING]
     for frame in source.frames():
         rows, words = _words_of(frame, source.schema, column)
-        kept = keep_features(rows, bounding, hasher)
+        kept = keep_features(rows, bounding)
         entries = pl.DataFrame({"owner": np.repeat(np.arange(len(kept)), np.diff(kept.indptr)), "hash": kept.indices})
         parts.append(_count(entries.join(words, on=["owner", "hash"])))
     return pl.concat(parts)
