@@ -43,6 +43,7 @@ test: check services
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 # Ratios beside the peers, in one run; QUICK=--quick for a short one.
+bench: export TACIT_DATA ?= $(abspath $(wildcard ../shared/data))
 bench: dev
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
 
