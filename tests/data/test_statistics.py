@@ -204,3 +204,12 @@ def test_patients_of_the_diabetes_set(tmp_path: Path) -> None:
     got = count(open_source(some, schema, batch_rows=100), Bounding(3, unit, seed=7), passes=3)
     assert np.array_equal(open_exact(got.features), wanted[0])
     assert np.array_equal(open_exact(got.labels), wanted[1])
+
+
+def test_a_matrix_that_was_changed_in_place_is_looked_at_anew() -> None:
+    """A feature repeated in a row must not count twice, whatever scipy remembers of the matrix."""
+    matrix = sp.csr_array(np.array([[1, 1, 1, 0], [0, 1, 0, 1]]))
+    assert matrix.has_canonical_format
+    matrix.indices[:3] = 2
+    counts = count(open_source(matrix, Schema.matrix(4, (0, 1)), y=[0, 1]), Bounding(4, seed=1))
+    assert open_exact(counts.features).tolist() == [[0, 0, 1, 0], [0, 1, 0, 1]]

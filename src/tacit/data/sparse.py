@@ -36,6 +36,8 @@ def check_matrix(matrix: Any, schema: Schema) -> SparseColumn:
 def matrix_rows(matrix: Any, labels: Longs, persons: pl.Series | None) -> Rows:
     """A scipy sparse or numpy matrix as rows; the caller's matrix is not changed."""
     csr = matrix if sp.issparse(matrix) and matrix.format == "csr" else _as_csr(matrix)
+    # A fresh view: scipy remembers that a matrix was in order, also after its arrays were changed in place.
+    csr = sp.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)
     if not csr.has_canonical_format:
         csr = sp.csr_array((_present(csr.data).astype(np.int64), csr.indices, csr.indptr), shape=csr.shape, copy=True)
         csr.sum_duplicates()  # of presences, not of values: 1 and −1 stored for one entry must not cancel
