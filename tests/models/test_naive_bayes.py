@@ -138,3 +138,11 @@ def test_scikit_learn_s_checks() -> None:
     estimator = tacit.BernoulliNB(epsilon=10.0, classes=(0, 1, 2), random_state=0)
     results = check_estimator(estimator, expected_failed_checks=EXPECTED_FAILURES, on_skip=None)
     assert sum(result["status"] == "passed" for result in results) >= 44
+
+
+@pytest.mark.parametrize("estimator", [tacit.BernoulliNB(), tacit.CountSelector(k=1)])
+def test_the_number_of_rows_is_in_no_message(estimator: Any) -> None:
+    with pytest.raises(tacit.ParameterError, match="one label for each row") as caught:
+        estimator.fit(np.ones((731, 2)), [0, 1] * 364)
+    assert "731" not in str(caught.value)
+    assert "728" not in str(caught.value)

@@ -44,6 +44,7 @@ def pay_for_black_box(
         mechanism=mechanism,
         query=what,
         simulation=simulation,
+        steps=0,
     )
     charge = payer.charge(request, fresh=True)
     return Receipt(

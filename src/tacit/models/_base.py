@@ -98,8 +98,8 @@ def label_input(estimator: Any, X: Any, y: Any) -> Any:
         )
         labels = np.asarray(labels).ravel()
     if np.ndim(labels) != 1 or len(labels) != X.shape[0]:
-        expected = f"one-dimensional with one label for each of the {X.shape[0]} rows"
-        raise bad_parameter(owner, "y", expected, f"shape {np.shape(labels)}")
+        expected = "one-dimensional with one label for each row"
+        raise bad_parameter(owner, "y", expected, f"{np.ndim(labels)} dimension(s), or another length")
     return labels
 
 

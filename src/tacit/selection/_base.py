@@ -48,8 +48,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if np.ndim(labels) == 2 and np.shape(labels)[1] == 1:
             labels = np.asarray(labels).ravel()
         if np.ndim(labels) != 1 or len(labels) != X.shape[0]:
-            expected = f"one-dimensional with one label for each of the {X.shape[0]} rows"
-            raise bad_parameter(owner, "y", expected, f"shape {np.shape(labels)}")
+            expected = "one-dimensional with one label for each row"
+            raise bad_parameter(owner, "y", expected, f"{np.ndim(labels)} dimension(s), or another length")
         return Visit(
             X,
             labels,
