@@ -11,7 +11,7 @@ from tacit.desk.blackbox import declared_rows, pay_for_black_box
 from tacit.desk.counts import check_classes
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, check_fitted
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 
 
 class BlackBoxClassifier(PrivateClassifier):
@@ -73,6 +73,8 @@ class BlackBoxClassifier(PrivateClassifier):
             expected = "a classifier with fit and predict_proba"
             raise bad_parameter(owner, "estimator", expected, type(self.estimator).__name__)
         model = clone(self.estimator)
+        X = foreign_input(self, X, reset=True)
+        y = label_input(self, X, y)
         known = model.get_params(deep=False)
         wanted = {"epsilon": self.epsilon, "delta": self.delta, "random_state": self.random_state}
         model.set_params(**{name: value for name, value in wanted.items() if name in known})
@@ -80,16 +82,23 @@ class BlackBoxClassifier(PrivateClassifier):
         simulation = self.random_state is not None
         self.receipt_ = pay_for_black_box(owner, what, self.epsilon, self.delta, self.account, simulation=simulation)
         kept = np.flatnonzero(declared_rows(y, classes))
-        self.estimator_ = model.fit(X[kept], np.asarray(y)[kept])
+        rows = X.iloc[kept] if hasattr(X, "iloc") else X[kept]
+        self.estimator_ = model.fit(rows, np.asarray(y)[kept])
         self.classes_ = np.array(classes)
         return self
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)
-        scores = np.full((len(X) if not hasattr(X, "shape") else X.shape[0], len(self.classes_)), 1e-12)
+        X = foreign_input(self, X, reset=False)
+        scores = np.full((X.shape[0], len(self.classes_)), 1e-12)
         if hasattr(self.estimator_, "predict_proba"):
             places = [list(self.classes_).index(label) for label in self.estimator_.classes_]
             scores[:, places] = np.maximum(np.nan_to_num(self.estimator_.predict_proba(X)), 1e-12)
         else:
             scores[np.asarray(self.estimator_.predict(X))[:, None] == self.classes_] = 1.0
         return np.log(scores)
+
+
+def foreign_input(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Check the shape of what a foreign model gets: frames go on as they are, for models that know columns."""
+    return matrix_input(estimator, X, reset=reset, dtype=None, as_it_is=hasattr(X, "iloc"))
