@@ -12,16 +12,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 from scipy.special import ndtri
-from sklearn.isotonic import isotonic_regression
 
 from tacit.desk.roc_family import Counted
 from tacit.evaluation.curve import RocCurve, check_level
 from tacit.evaluation.model import Floats, Noise
-from tacit.privacy.grid import scores_at
+from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 
-REPLICATES = 300
+REPLICATES = 200
+SURE = 3.0  # standard deviations of noise that a class must hold to be told from an empty one
 UNSEEN = 2.0  # rows spread over the bins before sampling errors are drawn: an empty bin need not be empty next time
 
 
@@ -53,11 +54,11 @@ class FamilyCurve(RocCurve):
         self._noise, self._totals_noise = Noise(counted.noise_scale, counted.gaussian), Noise(counted.totals_scale)
         self.score_range = score_range
         self.pos_label = pos_label
-        self._sums = self._monotone(self._running(counted.released), counted.totals)
-        self.unknown = bool(self._sums[:, -1].min() < max(1.5 * np.sqrt(self._total_variance()), 1.0))
+        sums = self._merged(self._running(counted.released), counted.totals)
+        self.unknown = bool(sums[:, -1].min() < max(SURE * np.sqrt(self._total_variance()), 1.0))
+        self._sums = self._monotone(sums)
         self.fpr, self.tpr = rates_at(self._sums)
-        low, high = score_range
-        self.thresholds = low + (high - low) * scores_at(counted.cuts[::-1])
+        self.thresholds = thresholds_at(counted.cuts[::-1], score_range)
         self.auc = float(area(self.fpr, self.tpr))
         for array in (self.fpr, self.tpr, self.thresholds):
             array.flags.writeable = False
@@ -81,8 +82,7 @@ class FamilyCurve(RocCurve):
         ends = []
         for corner in (-1, 1):
             here = area(self.fpr, self.tpr, corner)
-            spread = np.sqrt(np.mean((area(fpr, tpr, corner) - here) ** 2))
-            ends.append(float(np.clip(here + corner * reach * spread, 0.0, 1.0)))
+            ends.append(float(np.clip(here + corner * reach * _spread(area(fpr, tpr, corner) - here), 0.0, 1.0)))
         return ends[0], ends[1]
 
     def auc_draws(self) -> Floats:
@@ -97,17 +97,17 @@ class FamilyCurve(RocCurve):
         if self.unknown:
             return np.where(np.arange(len(self.fpr)) < len(self.fpr) - 1, 0.0, 1.0), np.ones_like(self.fpr)
         base, replicates = rates_at(self._sums), rates_at(self.posterior.sums)
-        gaps = np.abs(replicates - base)
         row = 1 / np.maximum(self._sums[:, -1:], 2.0)
-        spread = np.sqrt(np.mean(gaps**2, axis=0)) + row / 2
-        reach = np.quantile((gaps / spread).max(axis=(1, 2)), level)
+        spread = _spread(replicates - base) + row / 2
+        reach = np.quantile((np.abs(replicates - base) / spread).max(axis=(1, 2)), level)
         # Rates grow along the curve, so a bound at one threshold holds at all that follow, or precede.
         low = np.maximum.accumulate(np.clip(base - reach * spread, 0.0, 1.0), axis=1)
         high = np.minimum.accumulate(np.clip(base + reach * spread, 0.0, 1.0)[:, ::-1], axis=1)[:, ::-1]
         low[:, 0], high[:, 0], low[:, -1], high[:, -1] = 0.0, 0.0, 1.0, 1.0
-        # A threshold whose FPR is surely below f has a TPR of at most that at f; one surely above, of at least that.
-        before = np.searchsorted(high[0], self.fpr, side="left") - 1
-        after = np.searchsorted(low[0], self.fpr, side="right")
+        # A threshold whose FPR is surely below f has a TPR of at most that at f; one surely above, of at least that. To
+        # hold between two points as well, where a band is read off a straight line, each side looks one point further.
+        before = np.searchsorted(high[0], np.append(0.0, self.fpr[:-1]), side="left") - 1
+        after = np.searchsorted(low[0], np.append(self.fpr[1:], 1.0), side="right")
         below = np.where(before < 0, 0.0, low[1][np.maximum(before, 0)])
         above = np.append(high[1], 1.0)[after]
         below[-1] = 1.0
@@ -124,22 +124,25 @@ class FamilyCurve(RocCurve):
         totals = None
         if counted.totals is not None:
             totals = counts.sum(axis=2) + _drawn(self._totals_noise, (REPLICATES, 2), rng)
-        return Replicates(self._monotone(np.cumsum(counts, axis=2) + noise, totals))
+        return Replicates(self._monotone(self._merged(np.cumsum(counts, axis=2) + noise, totals)))
 
     def _running(self, released: NDArray[Any]) -> Floats:
         """Running counts from the highest scores down."""
         return np.asarray(np.cumsum(self._counted.layout.restore(released)[..., ::-1], axis=-1))
 
-    def _monotone(self, sums: Floats, totals: NDArray[Any] | None) -> Floats:
-        """The nearest running counts that never fall; the last one is merged with the class total, if there is one."""
-        weights = np.ones(sums.shape[-1])
-        sums = sums.copy()
+    def _merged(self, sums: Floats, totals: NDArray[Any] | None) -> Floats:
+        """Running counts whose last one is averaged with the released class total, if there is one, by precision."""
         if totals is not None:
-            extra = self._layout_variance() / self._totals_noise.variance
-            weights[-1] += extra
-            sums[..., -1] = (sums[..., -1] + extra * totals) / weights[-1]
-        rows = [isotonic_regression(row, sample_weight=weights, y_min=0.0) for row in sums.reshape(-1, len(weights))]
-        return np.reshape(rows, sums.shape)
+            share = self._total_variance() / self._totals_noise.variance
+            sums[..., -1] += share * (totals - sums[..., -1])
+        return sums
+
+    def _monotone(self, sums: Floats) -> Floats:
+        """The nearest running counts that never fall, the last one weighted by its precision."""
+        weights = np.ones(sums.shape[-1])
+        weights[-1] = self._layout_variance() / self._total_variance()
+        rows = [isotonic_regression(row, weights=weights).x for row in sums.reshape(-1, len(weights))]
+        return np.maximum(np.reshape(rows, sums.shape), 0.0)
 
     def _layout_variance(self) -> float:
         return self._counted.layout.total_variance() * self._noise.variance
@@ -155,6 +158,16 @@ class FamilyCurve(RocCurve):
         return np.random.default_rng(int.from_bytes(hashlib.sha256(body).digest()[:8], "little"))
 
 
+def thresholds_at(cuts: NDArray[np.int64], score_range: tuple[float, float]) -> Floats:
+    """The smallest score of each cut, in the range of the scores: up a step where rounding left it below the cut."""
+    low, width = score_range[0], score_range[1] - score_range[0]
+    scores = low + width * scores_at(cuts)
+    for _ in range(2):
+        below = cells_of(np.clip((scores - low) / width, 0.0, 1.0)) < np.minimum(cuts, CELLS - 1)
+        scores = np.where(below, np.nextafter(scores, np.inf), scores)
+    return scores
+
+
 def rates_at(sums: Floats) -> Floats:
     """Rates from (0, 0) to (1, 1) at the ends of bins; along the bins where a class has nothing."""
     total = sums[..., -1:]
@@ -167,6 +180,11 @@ def area(fpr: Floats, tpr: Floats, corner: int = 0) -> Floats:
     """Area under straight lines between points, or under the lower (−1) or the upper (1) corners of their boxes."""
     share = (1 + corner) / 2
     return np.asarray((np.diff(fpr) * (tpr[..., :-1] * (1 - share) + tpr[..., 1:] * share)).sum(axis=-1))
+
+
+def _spread(gaps: Floats) -> Floats:
+    """How far an estimate may be off: the errors of replicates, and half of their bias, which it has as well."""
+    return np.asarray(np.sqrt(np.mean(gaps**2, axis=0)) + np.abs(np.mean(gaps, axis=0)) / 2)
 
 
 def _drawn(noise: Noise, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:

@@ -11,6 +11,7 @@ from tacit.desk import roc_family
 from tacit.desk.scores import release_scores
 from tacit.errors import ParameterError, bad_parameter
 from tacit.evaluation.curve import RocCurve
+from tacit.evaluation.family import FamilyCurve
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget
 from tacit.privacy.hierarchy import FORMS
@@ -102,8 +103,6 @@ def roc_curve(
     }
     if recipe is None:
         return RocCurve(release_scores(y_true, y_score, **given), span, pos_label)
-    from tacit.evaluation.family import FamilyCurve
-
     return FamilyCurve(roc_family.release_family(y_true, y_score, recipe=recipe, **given), span, pos_label)
 
 
