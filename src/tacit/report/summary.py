@@ -91,8 +91,8 @@ def summarise(
     curve : RocCurve, optional
     receipts : sequence of Receipt
     account_state : mapping, optional
-        ``budget``, ``spent``, ``remaining`` (a Budget, or a mapping with ``epsilon`` and ``delta``) and ``steps``, a list
-        of mappings with ``name``, ``part`` (a partition of the ledger, a plain word, or None for the whole set),
+        ``budget``, ``spent``, ``remaining`` (a Budget, or a mapping with ``epsilon`` and ``delta``) and ``steps``, a
+        list of mappings with ``name``, ``part`` (a partition of the ledger, a plain word, or None for the whole set),
         ``epsilon`` and ``delta``.
 
     Returns
@@ -153,14 +153,15 @@ def _operating_points(curve: RocCurve) -> list[Json]:
 
 def _decisions(curve: RocCurve, chosen: float | None) -> list[Json]:
     """What each of a few thresholds leads to: the chosen one, the one of fewest errors, and some round ones."""
-    best, _ = curve.metrics.best_threshold()
-    probabilities = curve.score_range == (0.0, 1.0)
+    low, high = curve.score_range
+    best, _ = curve.metrics.best_threshold()  # infinite where it is best to call nothing positive
+    probabilities = (low, high) == (0.0, 1.0)
     if chosen is None:
-        chosen = 0.5 if probabilities else best
-    others = THRESHOLDS if probabilities else ()
+        chosen = best if not probabilities and math.isfinite(best) else (low + high) / 2
+    shown = {float(chosen), best, *(THRESHOLDS if probabilities else ())}
     return [
         _decision(curve, threshold) | {"chosen": threshold == chosen, "best": threshold == best}
-        for threshold in sorted({*others, float(chosen), best})
+        for threshold in sorted(filter(math.isfinite, shown))
     ]
 
 
