@@ -88,7 +88,7 @@ def test_weights_of_a_pipeline_go_by_the_names_of_what_was_selected() -> None:
     chosen = tacit.CountSelector(k=2, epsilon=1.0, random_state=0)
     model = make_pipeline(chosen, tacit.LogisticRegression(1.0, random_state=0)).fit(X, y)
     weights = dict(feature_weights(model) or [])
-    assert list(weights) == ["x0", "x2"]
+    assert sorted(weights) == ["x0", "x2"]
     assert weights["x0"] < 0 < weights["x2"]
 
 
@@ -101,7 +101,8 @@ def test_words_are_named_by_public_texts_alone() -> None:
     )
     weights = dict(feature_weights(informed) or [])
     assert weights["“cash”"] > 0 > weights["“lunch”"]
-    assert {"0 digits", "512 or more words", "2 to 3 capitals"} <= set(weights)
+    assert weights["2 to 3 words"] > 0 > weights["4 to 7 words"]
+    assert len(weights) < 20, "what is noise alone is not listed"
 
 
 def test_a_model_of_somebody_s_own_may_name_its_weights() -> None:

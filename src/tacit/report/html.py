@@ -86,13 +86,14 @@ def _title(summary: Summary) -> str:
 
 
 def _head(summary: Summary, title: str) -> str:
+    kind = "simulated report" if summary.status == "simulation" else "private report"
     facts = [str(summary.question[key]) for key in ("date", "engine") if key in summary.question]
     cards = "".join(
         f"<div><dt>{escape(name)}</dt><dd><b>{escape(value)}</b><span>{escape(note)}</span></dd></div>"
         for name, value, note in _cards(summary)
     )
     return (
-        f'<header>\n<p class="mark">tacit <span>private report</span></p>\n<h1>{escape(title)}</h1>\n'
+        f'<header>\n<p class="mark">tacit <span>{kind}</span></p>\n<h1>{escape(title)}</h1>\n'
         f'<p class="when">{escape(" · ".join(facts))}</p>\n'
         + (f'<dl class="short">{cards}</dl>\n' if cards else "")
         + "</header>"

@@ -73,7 +73,7 @@ def _sums(spending: Json, total: float) -> str:
             "Every unit is in one part alone, by a coin of its own. What is asked of one part costs the units of "
             "another nothing: parts lie beside each other, and the most expensive one counts."
         )
-    if total > spent * (1 + 1e-9) and spent:
+    if spending["budget"]["delta"] and total > spent * (1 + 1e-9):
         lines.append(
             f"Plain sums of the steps would give ε = {total:.4g}. The ledger adds up more closely where δ is above 0: "
             f"ε = {spent:.4g}."

@@ -152,25 +152,36 @@ def calibration(summary: Summary) -> str:
 
 def features(summary: Summary) -> str:
     """The features that weigh most, as bars to both sides."""
-    if not summary.features:
+    if summary.features is None:
         return ""
+    if not summary.features:
+        text = "<p>No single feature can be told from noise: the model is the sum of very many small ones.</p>"
+        return section("features", "What it looks at", text)
     bad, good = (escape(name) for name in sides(summary))
     most = max(abs(feature["weight"]) for feature in summary.features) or 1.0
-    rows = []
-    for feature in summary.features:
-        side = "up" if feature["weight"] > 0 else "down"
-        width = 50 * abs(feature["weight"]) / most
-        rows.append(
-            f"<tr><th scope='row'>{escape(feature['name'])}</th><td class='bar' aria-hidden='true'>"
-            f"<i class='{side}' style='width:{width:.1f}%'></i></td><td>{signed(feature['weight'])}</td></tr>"
+    rows = "".join(_bar(feature, 50 / most) for feature in summary.features)
+    shown, number_of = len(summary.features), number(summary.n_features)
+    which = f"All {shown} features" if shown == summary.n_features else f"The heaviest {shown} of {number_of} features"
+    if summary.hashed:
+        note = (
+            " that can be told from noise. Words are hashed into buckets, and a bucket is called by the most frequent "
+            "public word in it; it may hold others"
         )
-    all_shown = len(rows) == summary.n_features
-    which = "The features" if all_shown else f"The {len(rows)} of {number(summary.n_features)} features that weigh most"
+    else:
+        note = ". All weights carry the noise of what was released: small ones may be chance"
     body = (
-        f"<p>{which}, heaviest first. Bars to the right speak for <em>{good}</em>, to the left for <em>{bad}</em>. "
-        "All weights carry the noise of what was released: small ones may be chance.</p>"
+        f"<p>{which}{note}. Bars to the right speak for <em>{good}</em>, to the left for <em>{bad}</em>.</p>"
         "<table class='weights'><caption>Features and their weights</caption><thead><tr><th scope='col'>Feature</th>"
         f"<th scope='col' class='ends'><span>← {bad}</span><span>{good} →</span></th>"
-        f"<th scope='col'>Weight</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        f"<th scope='col'>Weight</th></tr></thead><tbody>{rows}</tbody></table>"
     )
     return section("features", "What it looks at", body)
+
+
+def _bar(feature: Json, scale: float) -> str:
+    side = "up" if feature["weight"] > 0 else "down"
+    return (
+        f"<tr><th scope='row'>{escape(feature['name'])}</th><td class='bar' aria-hidden='true'>"
+        f"<i class='{side}' style='width:{scale * abs(feature['weight']):.1f}%'></i></td>"
+        f"<td>{signed(feature['weight'])}</td></tr>"
+    )

@@ -45,7 +45,8 @@ def interval(estimate: Json, show: Callable[[float], str]) -> str:
 
 def unit_of(summary: Summary) -> str:
     """What is protected, in a word or two."""
-    return str(summary.question.get("unit", "row")).split(" (")[0]
+    unit = str(summary.question.get("unit", "row")).split(" (")[0]
+    return "person" if unit == "user" else unit
 
 
 def sides(summary: Summary) -> tuple[str, str]:
