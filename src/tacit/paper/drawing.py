@@ -86,7 +86,8 @@ def lines(
     panel.tick_params(labelsize=7)
 
 
-def shared_legend(figure: Any, panel: Any, columns: int = 3) -> None:
-    """One legend under all panels."""
+def shared_legend(figure: Any, panel: Any) -> None:
+    """One legend under all panels, in as many columns as fit."""
+    columns = max(1, int(figure.get_figwidth() // 3.2))
     handles, labels = panel.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=7)

@@ -133,7 +133,7 @@ def _show_budget(results: Results, scale: Scale) -> Shown:
                 places.append(epsilon)
                 values.append(best.mean)
                 reached[data].setdefault(label, {})[epsilon] = best.mean
-        for label, bar in {"no privacy": naive.ALL, "majority": MAJORITY}.items():
+        for label, bar in {"all features": naive.ALL, "majority": MAJORITY}.items():
             mean = bar.best(results, data, scale)[0].mean
             series[(label, "exact")] = (list(scale.epsilons), [mean] * len(scale.epsilons))
             reached[data][label] = dict.fromkeys(scale.epsilons, mean)
@@ -142,7 +142,7 @@ def _show_budget(results: Results, scale: Scale) -> Shown:
         for label, values_at in reached[data].items():
             row: dict[str, Any] = {"data": data, "method": f"{label}, {LABELS[forms[label]]}"}
             summary.append(row | {f"ε = {epsilon:g}": f"{100 * value:.1f} %" for epsilon, value in values_at.items()})
-    shared_legend(figure, panels[0], 4)
+    shared_legend(figure, panels[0])
     return Shown(rows, summary, figure, *_budget_words(reached, min(scale.epsilons)))
 
 
@@ -240,7 +240,7 @@ def _show_tuning(results: Results, scale: Scale) -> Shown:
                 series[(label, bar.form)] = (list(values), [mean] * len(values))
             name = "part of ε for selection" if kind == "split" else "ones kept in a row, r"
             lines(panel, data, series, x=name, y="accuracy")
-    shared_legend(figure, panels[0], 2)
+    shared_legend(figure, panels[0])
     parted = {data: {bar.name: bar.best(results, data, scale)[0] for bar in _parted(scale)} for data in TUNED}
     for data, found in parted.items():
         rows += accuracy_rows(results, data, _parted(scale), scale)

@@ -27,24 +27,25 @@ UNSOUND_MARK = "NOT PRIVATE"
 
 CHOICES = {
     "Stop words": "scikit-learn's English list. Words: two or more letters or digits, in lower case.",
-    "Features": "As written: every word of the data, so the columns themselves tell on the rows. Sound: 2^14 public buckets "
-    "of a hash.",
-    "Rows": "TWITTER: the first 7,304 of a random order. REUTERS: 3,453 articles of either class by a hash of their number. "
-    "SMS: all.",
-    "τ and k": "As written: the score of the feature of a certain rank, from a grid of ranks; sound: public numbers from "
-    "a grid. The best of each grid is shown, tuned on the very test folds, which favours all of them; tacit's "
+    "Features": "As written: every word of the data, so the columns themselves tell on the rows. Sound: 2^14 public "
+    "buckets of a hash.",
+    "Rows": "TWITTER: the first 7,304 of a random order. REUTERS: 3,453 articles of either class by a hash of their "
+    "number. SMS: all.",
+    "τ and k": "As written: the score of the feature of a certain rank, from a grid of ranks; sound: public numbers "
+    "from a grid. The best of each grid is shown, tuned on the very test folds, which favours all of them; tacit's "
     "defaults have nothing tuned.",
     "Clusters": "10 centers, 5 rounds; first centers evenly on a logarithmic scale; a cluster without points keeps its "
     "center; half of a round's budget for sizes and half for sums.",
     "s and r": "s = 20 as the paper claims, and rows that have more are not cut in what is as written; r = 10 where it "
     "samples. REUTERS has no s: after PTT, training samples r = 10.",
-    "Information gain": "n·IG in nats, with sensitivity ln n + 1; score perturbation under bounded privacy with 2s scores, as "
-    "the paper runs it.",
+    "Information gain": "n·IG in nats, with sensitivity ln n + 1; score perturbation under bounded privacy with 2s "
+    "scores, as the paper runs it.",
     "Naive Bayes": "As written: noise of scale (s + 1)/ε, negative counts taken as 0, one added to each count. Sound: "
     "tacit.BernoulliNB.",
-    "Logistic regression": "As written: 5,000 features by exact TC, a constant feature, rows scaled to norm 1, regularisation "
-    "50/n. Sound: tacit.LogisticRegression on hashed words.",
-    "F1": "ε = .2 (the paper's share for selection), .5 and 1. Limits c on positive answers are told the true number.",
+    "Logistic regression": "As written: 5,000 features by exact TC, a constant feature, rows scaled to norm 1, "
+    "regularisation 50/n. Sound: tacit.LogisticRegression on hashed words.",
+    "F1": "ε = .2 (the paper's share for selection), .5 and 1; verdicts at ε = 1. Limits c on positive answers are told "
+    "the true number.",
     "Test sets of the ROC part": "Drawn at random with the paper's class sizes; Naive Bayes without privacy on all other "
     "rows. On SMS label 1 is ham.",
     "ROC": "Noisy counts are made monotone, negative ones taken as 0, and divided by the last, or by 1 if that is "
@@ -66,11 +67,11 @@ def build(
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
         f"<title>The paper, run again</title><style>{STYLE}</style></head><body>",
         "<h1>Differentially Private Algorithms for Empirical Machine Learning, run again</h1>",
-        "<p>Every figure and table of the evaluation by Stoddard, Chen and Machanavajjhala, on real data: the algorithms as "
-        "written, their sound forms, tacit's defaults, and the limit without privacy.</p>",
+        "<p>Every figure and table of the evaluation by Stoddard, Chen and Machanavajjhala, on real data: the algorithms "
+        "as written, their sound forms, tacit's defaults, and the limit without privacy.</p>",
         f"<p class='notice'><strong>Research on public data.</strong> What is marked {UNSOUND_MARK} is not "
-        "differentially private for the ε that stands beside it, and must not be used on private data. All runs have fixed "
-        "seeds, sound ones included, so their receipts say that they are simulations.</p>",
+        "differentially private for the ε that stands beside it, and must not be used on private data. All runs have "
+        "fixed seeds, sound ones included, so their receipts say that they are simulations.</p>",
         f"<h2>Contents</h2><ol><li><a href='#verdicts'>Verdicts</a></li>{contents}"
         "<li><a href='#choices'>Where the paper is silent</a></li><li><a href='#run'>This run</a></li></ol>",
         _verdicts(items),
@@ -122,8 +123,8 @@ def _section(item: Item, what: Shown, picture: bytes) -> str:
     )
     image = base64.b64encode(picture).decode()
     return (
-        f"<h2 id='{item.name}'>{_text(item.title)}</h2><p class='place'>In the paper: {_text(item.place)}. Files, which hold "
-        f"results that are {UNSOUND_MARK}: {links}.</p><p>{_text(what.comment)}</p><ul>{claims}</ul>"
+        f"<h2 id='{item.name}'>{_text(item.title)}</h2><p class='place'>In the paper: {_text(item.place)}. Files, which "
+        f"hold results that are {UNSOUND_MARK}: {links}.</p><p>{_text(what.comment)}</p><ul>{claims}</ul>"
         f"<img alt='{_text(item.title)}' src='data:image/png;base64,{image}'>"
         f"<details><summary>Table</summary>{_table(what.summary)}</details>"
     )

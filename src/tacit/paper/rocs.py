@@ -138,7 +138,7 @@ def _show_curves(results: Results, scale: Scale) -> Shown:
             panel.set_title(f"{data}, ε = {epsilon:g}", fontsize=9)
             panel.tick_params(labelsize=6)
             summary.append(row)
-    shared_legend(figure, panels[0], 4)
+    shared_legend(figure, panels[0])
     shown = "; ".join(f"{data} {off:.3f} ({LABELS[form]})" for data, form, off in near)
     fine = {form: all(off <= 0.05 for _, kind, off in near if kind == form) for form in ("as written", "sound")}
     claim = Claim(
@@ -179,7 +179,7 @@ def _show_errors(results: Results, scale: Scale) -> Shown:
                 )
             title = f"{data}: " + ", ".join(f"{SYMBOLS[m]} = {_places(m, scale)[place]:g}" for m in NAMES)
             lines(next(panel_of), title, series, x="ε", y="median area to the true curve", log_x=True, log_y=True)
-    shared_legend(figure, panels[0], 4)
+    shared_legend(figure, panels[0])
     rows = _rows(results, _all_cells(scale))
     claims = [_family_wins(found), _medians_win(found), _medians_listen(results, scale)]
     summary = [

@@ -170,3 +170,9 @@ def accuracy_rows(results: Results, data: str, bars: Iterable[Bar], scale: Scale
                 }
             )
     return rows
+
+
+def accuracy_mean(results: Results, data: str, recipe: Recipe, scale: Scale) -> float:
+    """Mean accuracy of one recipe."""
+    found = results[accuracy_cell(data, recipe, scale)]["accuracy"]
+    return sum(found) / len(found)
