@@ -18,10 +18,11 @@ from tacit.data.style import EDGES, PATTERNS, style_schema, with_style
 from tacit.data.sums import Rules, row_scores
 from tacit.data.text import tokens, valid_text
 from tacit.desk.counts import Visit
+from tacit.desk.parts import Part
 from tacit.errors import MissingExtraError, bad_parameter
 from tacit.ledger import Account
 
-__all__ = ["STYLES", "STYLE_BINS", "score_texts", "text_frequencies", "text_visit", "word_frequencies"]
+__all__ = ["STYLES", "STYLE_BINS", "score_texts", "text_frequencies", "text_visit", "text_width", "word_frequencies"]
 
 STYLES = len(PATTERNS)
 STYLE_BINS = len(EDGES)
@@ -44,7 +45,7 @@ def text_visit(
 ) -> Visit:
     """Open a visit for private texts: their words in 2^bits buckets, and their style."""
     return Visit(
-        with_style(_texts(texts, owner)),
+        texts if isinstance(texts, Part) else with_style(_texts(texts, owner)),
         y,
         _schema(bits, classes),
         owner=owner,
@@ -53,6 +54,7 @@ def text_visit(
         account=account,
         random_state=random_state,
         persons=persons,
+        style=True,
     )
 
 
@@ -60,6 +62,11 @@ def score_texts(texts: Any, bits: int, rules: Rules, owner: str) -> Floats:
     """Scores of texts under each column of a rule's weights: for prediction."""
     rows = _encode(_texts(texts, owner), bits)
     return row_scores(rows.indptr, rows.indices, rules)
+
+
+def text_width(bits: int) -> int:
+    """How many features a text has: buckets of words, and bins of style."""
+    return _schema(bits, (0, 1)).n_features
 
 
 def text_frequencies(texts: Any, bits: int, owner: str) -> tuple[Floats, float]:
