@@ -67,8 +67,8 @@ class BlackBoxClassifier(PrivateClassifier):
         self.account = account
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> BlackBoxClassifier:
-        """Pay, then fit the model."""
+    def fit(self, X: Any, y: Any, *, persons: Any = None) -> BlackBoxClassifier:  # noqa: ARG002 - refused with the account
+        """Pay, then fit the model. An account that protects persons is refused."""
         owner = "BlackBoxClassifier"
         classes = check_classes(owner, self.classes)
         if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
