@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from tacit.evaluation.roc import roc_curve
     from tacit.ledger import Account, Ledger
     from tacit.models.blackbox import BlackBoxClassifier
-    from tacit.models.logistic import LogisticRegression
     from tacit.models.chain import SelectingClassifier
+    from tacit.models.logistic import LogisticRegression
     from tacit.models.naive_bayes import BernoulliNB
     from tacit.models.storage import load
     from tacit.models.tabular import TabularClassifier

@@ -1,7 +1,7 @@
 """Private rows in batches, whole or in parts: what a workflow splits, trains on and scores. Private in, private out.
 
-A batch holds valid rows alone: those with a declared label and, where the unit is a person, with a person. Parts are made
-by a coin for each row (a keyed hash of its own values and label) or each person, as in :mod:`tacit.data.split`.
+A batch holds valid rows alone: those with a declared label and, where the unit is a person, with a person. Parts are
+made by a coin for each row (a keyed hash of its own values and label) or person, as in :mod:`tacit.data.split`.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _fingerprint(batch: Batch) -> str:
     data = batch.data
     arrays = (data.indptr, data.indices, data.data) if sp.issparse(data) else (data,)
     for array in (*arrays, batch.labels):
-        state.update(np.ascontiguousarray(array))
+        state.update(np.ascontiguousarray(array).tobytes())
     for person in batch.persons if batch.persons is not None else ():
         state.update(f"{len(person)}:{person};".encode())
     return state.hexdigest()

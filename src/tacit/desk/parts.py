@@ -5,7 +5,7 @@ The public side holds a :class:`Part` as one holds a sealed letter: it passes it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,9 +14,12 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from tacit.data.columns import SparseColumn
+from tacit.data.columns import SparseColumn, TextColumn
+from tacit.data.files import check_files, list_files, pieces
+from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
-from tacit.data.sources import Source, open_source
+from tacit.data.sources import BATCH_ROWS, Source, open_source
+from tacit.data.split import coin_limit
 from tacit.data.style import with_style
 from tacit.data.tables import Batch, Table, check_strictly, split_table, table_of_matrix, table_of_source
 from tacit.desk.scores import Binned, release_scores
@@ -24,6 +27,19 @@ from tacit.errors import PrivacyError, bad_parameter
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget
 from tacit.privacy.unit import Unit
+
+__all__ = [
+    "FileOptions",
+    "Part",
+    "coin_limit",
+    "is_path",
+    "is_text_schema",
+    "open_part",
+    "read_columns",
+    "release_curve",
+    "rows_for_fit",
+    "split_part",
+]
 
 LABEL = "label"
 """Name of the label's column where labels come as an array."""
@@ -79,6 +95,21 @@ def is_matrix(data: Any) -> bool:
     return sp.issparse(data) or (isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "biuf")
 
 
+def is_text_schema(schema: Schema) -> bool:
+    """Whether a description is of one column of text."""
+    return len(schema.columns) == 1 and isinstance(schema.columns[0], TextColumn)
+
+
+def read_columns(data: str | Path, columns: list[str], options: FileOptions | None = None) -> Iterator[pl.DataFrame]:
+    """Read some columns of files, batch by batch, in the order of the rows. The rows are the user's own."""
+    settings = options or FileOptions()
+    paths = list_files(data)
+    check_files(paths, columns, settings)
+    return (
+        piece.frame for path in paths for piece in pieces(path, columns, settings, batch_rows=BATCH_ROWS, strict=False)
+    )
+
+
 def open_part(
     data: Any,
     y: Any = None,
@@ -89,6 +120,7 @@ def open_part(
     text: str | None = None,
     schema: Schema | None = None,
     persons: Any = None,
+    options: FileOptions | None = None,
     strict: bool = False,
 ) -> Part:
     """Open a user's data: texts, a table under a schema, or a matrix. Nothing of the rows is told.
@@ -102,6 +134,8 @@ def open_part(
     label, text : names of columns, optional
     schema : Schema, optional
         For tables and libsvm files; its classes, label and unit give way to those above.
+    options : FileOptions, optional
+        How files are written.
     strict : bool
         Read everything once, and raise at the first odd row.
     """
@@ -111,7 +145,7 @@ def open_part(
         wide = replace(Schema.matrix(data.shape[1], classes), unit=unit)
         return Part("matrix", table_of_matrix(data, y, wide, persons, strict=strict))
     described = _described(data, y, classes=classes, unit=unit, label=label, text=text, schema=schema)
-    source = open_source(data, described, y=y, persons=persons, strict=strict)
+    source = open_source(data, described, y=y, persons=persons, options=options, strict=strict)
     if strict:
         check_strictly(source)
     sparse = isinstance(described.columns[0], SparseColumn)

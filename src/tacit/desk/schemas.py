@@ -11,12 +11,22 @@ from numpy.typing import NDArray
 
 from tacit.data.errors import SchemaError
 from tacit.data.features import encode
-from tacit.data.schema import Schema, SparseColumn, TextColumn
+from tacit.data.schema import CategoryColumn, NumberColumn, Schema, SparseColumn, TextColumn
 from tacit.data.sources import as_frame
 from tacit.errors import ParameterError, bad_parameter
 from tacit.privacy.unit import Unit
 
-__all__ = ["Schema", "Table", "matrix_schema", "score_table", "table_matrix", "table_schema"]
+__all__ = [
+    "CategoryColumn",
+    "NumberColumn",
+    "Schema",
+    "Table",
+    "TextColumn",
+    "matrix_schema",
+    "score_table",
+    "table_matrix",
+    "table_schema",
+]
 
 
 def matrix_schema(n_features: int, classes: tuple[Any, ...]) -> Schema:

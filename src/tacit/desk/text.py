@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tacit.data.features import encode
@@ -30,6 +31,7 @@ __all__ = [
     "score_texts",
     "style_names",
     "text_frequencies",
+    "text_matrix",
     "text_visit",
     "text_width",
     "word_frequencies",
@@ -73,6 +75,12 @@ def score_texts(texts: Any, bits: int, rules: Rules, owner: str) -> Floats:
     """Scores of texts under each column of a rule's weights: for prediction."""
     rows = _encode(_texts(texts, owner), bits)
     return row_scores(rows.indptr, rows.indices, rules)
+
+
+def text_matrix(texts: Any, bits: int, owner: str) -> Any:
+    """Texts as a sparse binary matrix of their words and their style."""
+    rows = _encode(_texts(texts, owner), bits)
+    return sp.csr_array((np.ones(len(rows.indices)), rows.indices, rows.indptr), shape=(len(rows), text_width(bits)))
 
 
 def text_width(bits: int) -> int:

@@ -1,4 +1,4 @@
-"""Pictures of curves. Public side; needs matplotlib, which comes with ``tacit[plot]``."""
+"""Pictures of curves. Public side."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def axes(ax: Any) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise MissingExtraError('Drawing needs matplotlib: pip install "tacit[plot]".') from error
+        raise MissingExtraError("Drawing needs matplotlib: pip install matplotlib.") from error
     return pyplot.subplots()[1] if ax is None else ax
 
 

@@ -67,6 +67,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = self._log_scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether the model can be written as data: a black box cannot."""
+        return True
+
     def save(self, path: str | Path) -> None:
         """Write the fitted model as JSON that :func:`tacit.load` reads: data alone, no code."""
         from tacit.models.storage import save
@@ -80,8 +85,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return to_sklearn(self)
 
     def to_onnx(self) -> Any:
-        """Convert to an ONNX model (``pip install "tacit[onnx]"``); see :mod:`tacit.models.convert`."""
-        from tacit.models.onnx import to_onnx
+        """Convert to an ONNX model (``pip install "tacit[onnx]"``); see :mod:`tacit.models.onnx_export`."""
+        from tacit.models.onnx_export import to_onnx
 
         return to_onnx(self)
 

@@ -83,6 +83,11 @@ class BlackBoxClassifier(PrivateClassifier):
         self.classes_ = np.array(classes)
         return self
 
+    @property
+    def can_be_saved(self) -> bool:
+        """No: a foreign model is written by the library that it is from."""
+        return False
+
     def _copy(self) -> Any:
         """The model, told what is paid for it; one that cannot be told must state that very cost."""
         if not hasattr(self.estimator, "get_params"):

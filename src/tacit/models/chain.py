@@ -56,6 +56,8 @@ class SelectingClassifier(PrivateClassifier):
     ([0, 1], 1.0)
     """
 
+    selector_: Any
+
     def __init__(self, classifier: Any = None, selector: Any = None, schema: Any = None) -> None:
         self.classifier = classifier
         self.selector = selector
@@ -90,6 +92,11 @@ class SelectingClassifier(PrivateClassifier):
         """How many features there are before selection."""
         check_fitted(self)
         return int(len(self.selector_.support_) if self.selector_ is not None else self.classifier_.n_features_in_)
+
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether its classifier can be written as data."""
+        return bool(self.classifier_.can_be_saved)
 
     def feature_weights(self) -> list[tuple[str, float]] | None:
         """Names and weights of the selected features, for the last class against the others."""

@@ -1,8 +1,8 @@
 """Released models as data: ``model.json``. Public side.
 
-A file holds numbers and texts alone, and loading it runs no code: every field is checked for its type, its shape and its
-place. Floats are written so that they read back as the same number, so predictions do not change by a bit. A digest shows
-a file that was damaged or edited by hand; it is no signature.
+A file holds numbers and texts alone, and loading it runs no code: every field is checked for its type, its shape and
+its place. Floats are written so that they read back as the same number, so predictions do not change by a bit. A digest
+shows a file that was damaged or edited by hand; it is no signature.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +67,9 @@ _RULES = {"weights": "de", "mixtures": "mp", "thresholds": "t"}
 
 def save(model: Any, path: str | Path) -> None:
     """Write a fitted model of tacit's as JSON."""
-    body = {"format": FORMAT, "version": VERSION, "library": f"tacit {__version__}", "model": pack(model)}
-    body["sha256"] = _digest(body["model"])
+    packed = pack(model)
+    head = {"format": FORMAT, "version": VERSION, "library": f"tacit {__version__}"}
+    body = head | {"model": packed, "sha256": _digest(packed)}
     text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     try:
         Path(path).write_text(text + "\n", encoding="utf-8")
@@ -94,9 +95,7 @@ def load(path: str | Path) -> Any:
     reader = _Reader(body, str(path))
     if body.get("format") != FORMAT:
         raise reader.error("it is no model of tacit's. Models are written by model.save or by 'tacit run'")
-    version = body.get("version")
-    if not _whole(version) or version < 1:
-        raise reader.error("it has no valid version")
+    version = reader.whole("version", 1)
     if version > VERSION:
         raise reader.error(f"it has version {version}, and this tacit reads up to {VERSION}. Install a newer tacit")
     reader.only({"format", "version", "library", "model", "sha256"})
@@ -232,15 +231,15 @@ def _unpack_rules(reader: _Reader, model: TextClassifier) -> None:
     sizes = {"d": text_width(bits), "c": classes}
     arrays = {name: reader.array(name, "f8", shape, sizes) for name, shape in _RULES.items()}
     offsets = None if reader.body.get("offsets") is None else reader.array("offsets", "f8", "c", sizes)
-    power, words, least, choice = (reader.body.get(name) for name in ("power", "words", "least", "choice"))
+    power = reader.body.get("power")
     columns = sizes["p"] * (1 if classes == 2 else classes)
     if not isinstance(power, list) or len(power) != columns or any(p not in ("none", "root", "full") for p in power):
         raise reader.error("'power' must name 'none', 'root' or 'full' for each column of weights")
-    fits = sizes["e"] == columns and words == 1 << bits and _whole(least) and least >= 1
-    if not fits or not _whole(choice) or not 0 <= choice < sizes["m"] * sizes["t"]:
+    if sizes["e"] != columns:
         raise reader.error("its rules do not fit together")
-    model.rules_ = Rules(**arrays, words=words, power=tuple(power), least=least, offsets=offsets)
-    model.choice_ = choice
+    words = reader.whole("words", 1 << bits, 1 << bits)
+    model.rules_ = Rules(**arrays, words=words, power=tuple(power), least=reader.whole("least", 1), offsets=offsets)
+    model.choice_ = reader.whole("choice", 0, sizes["m"] * sizes["t"] - 1)
 
 
 def _unpack_chain(reader: _Reader) -> Any:
@@ -262,9 +261,9 @@ def _unpack_chain(reader: _Reader) -> Any:
 
 def _unpack_selection(reader: _Reader, width: int) -> ChosenFeatures:
     reader.only({"kind", "features", "chosen", "receipt"})
-    features = reader.body.get("features")
+    features = reader.whole("features", 1, 2**31 - 1)
     chosen = reader.array("chosen", "i8", "k", {"k": width})
-    if not _whole(features) or not 1 <= features < 2**31 or (np.diff(chosen) <= 0).any():
+    if (np.diff(chosen) <= 0).any():
         raise reader.error("its selection must be ascending numbers of features")
     if not 0 <= chosen[0] <= chosen[-1] < features:
         raise reader.error("its selection is outside its features")
@@ -319,6 +318,13 @@ class _Reader:
             raise self.error(f"its parameter {name!r} must be a number, a text or null")
         return value
 
+    def whole(self, name: str, least: int, most: int = 2**53) -> int:
+        """A whole number between bounds."""
+        value = self.body.get(name)
+        if not _whole(value) or not least <= value <= most:
+            raise self.error(f"its field {name!r} must be a whole number from {least} to {most}")
+        return int(value)
+
     def names(self, name: str, size: int) -> NDArray[Any]:
         """A list of texts."""
         value = self.body[name]
@@ -351,7 +357,7 @@ def _numbers(value: Any, depth: int, *, whole: bool) -> bool:
     return all(map(_whole, value)) if whole else all(map(_number, value))
 
 
-def _whole(value: Any) -> bool:
+def _whole(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
