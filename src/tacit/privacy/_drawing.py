@@ -30,6 +30,7 @@ from tacit.privacy.objective import (
     GaussianObjectivePerturbation,
     ObjectivePerturbation,
 )
+from tacit.privacy.smooth import SmoothNoise
 from tacit.privacy.unit import Sensitivity
 
 Ints = NDArray[np.int64]
@@ -62,6 +63,8 @@ def _noisy(statistic: Exact, mechanism: Mechanism, entropy: _noise.Entropy) -> I
             return np.array([_noise.exponential(values, mechanism.rate(sensitivity), weights, entropy)])
         case SelectEach():
             return _noise.permute_and_flip_each(values, mechanism.rate(sensitivity), entropy)
+        case SmoothNoise():
+            return _smooth(values, mechanism, statistic, entropy)
         case TopK():
             return _top_k(values, mechanism, statistic, entropy)
         case SparseVector():
@@ -111,6 +114,14 @@ def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entr
         chosen.append(left[place])
         left = np.delete(left, place)
     return np.array(chosen, dtype=np.int64)
+
+
+def _smooth(values: Ints, mechanism: SmoothNoise, statistic: Exact, entropy: _noise.Entropy) -> Ints:
+    """Noise for each group; what lies far outside the range of an integer is moved to where it is far outside still."""
+    far = 2**61
+    scales = mechanism.scales(values[:, 1:], statistic.sensitivity)
+    noise = [min(max(_noise.discrete_cauchy(scale, entropy), -far), far) for scale in scales]
+    return values[:, 0] + np.array(noise, dtype=np.int64)
 
 
 def _sparse_vector(values: Ints, mechanism: SparseVector, statistic: Exact, entropy: _noise.Entropy) -> Ints:
