@@ -1,6 +1,6 @@
 """The paper's family of private ROC curves in sound form, beside the default: median area to the true curve.
 
-    TACIT_DATA=folder python benchmarks/roc_family.py [--quick] [--json] [--runs 100]
+    TACIT_DATA=folder python benchmarks/roc_family.py [--quick] [--json] [--sets SMS,TWITTER] [--runs 100]
 
 Test sets of the paper's sizes: SMS (481 + 77) and TWITTER (385 + 299), scored by Naive Bayes on words, trained on the
 rest. Each method is counted in each layout, with the number of bins that it takes by itself. With ``--json`` the last
@@ -60,13 +60,15 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="two budgets, few runs, two layouts")
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
     parser.add_argument("--runs", type=int, default=100, help="runs of each curve")
+    parser.add_argument("--sets", default="SMS,TWITTER")
     options = parser.parse_args()
     runs, epsilons = (3, (1.0, 0.1)) if options.quick else (options.runs, EPSILONS)
     layouts = COUNTS[::3] if options.quick else COUNTS
-    sets = {
-        "SMS": test_set(datasets.load_sms(), (481, 77)),
-        "TWITTER": test_set(datasets.load_twitter("paper"), (299, 385)),
+    known = {
+        "SMS": lambda: test_set(datasets.load_sms(), (481, 77)),
+        "TWITTER": lambda: test_set(datasets.load_twitter("paper"), (299, 385)),
     }
+    sets = {name: known[name]() for name in options.sets.split(",")}
     ratios: dict[str, float] = {}
     print(f"{'set':>8}  {'method':>18}  {'counts':>10}  " + "  ".join(f"ε = {epsilon:<5g}" for epsilon in epsilons))
     for name, test in sets.items():
