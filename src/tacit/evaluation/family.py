@@ -69,6 +69,11 @@ class FamilyCurve(RocCurve):
         return self._counted.receipt
 
     @property
+    def release(self) -> Counted:
+        """The public numbers that the curve is read from."""
+        return self._counted
+
+    @property
     def cuts(self) -> NDArray[np.int64]:
         """Ends of the bins, as cells of the public grid in ascending order."""
         return self._counted.cuts
