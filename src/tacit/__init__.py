@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tacit.models.tabular import TabularClassifier
     from tacit.models.text import TextClassifier
     from tacit.models.tuning import tune
+    from tacit.plan import forecast
     from tacit.privacy.budget import Budget
     from tacit.privacy.release import Receipt, Release
     from tacit.privacy.unit import Neighbours, Unit
@@ -75,6 +76,7 @@ _HOMES = {
     "UnknownAccountError": "tacit.errors",
     "compare": "tacit.evaluation.compare",
     "datasets": "tacit.data.datasets",
+    "forecast": "tacit.plan",
     "roc_curve": "tacit.evaluation.roc",
     "split": "tacit.data.split",
     "tune": "tacit.models.tuning",
@@ -114,6 +116,7 @@ __all__ = [
     "__version__",
     "compare",
     "datasets",
+    "forecast",
     "roc_curve",
     "split",
     "tune",

@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from tacit._version import __version__
-    from tacit.cli import demo, ledger, schema
+    from tacit.cli import demo, ledger, plan, schema
 
     parser = argparse.ArgumentParser(
         prog="tacit", description="Machine learning on data that nobody may look at, under one enforced budget."
@@ -39,5 +39,6 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     demo.add_to(commands)
     ledger.add_to(commands)
+    plan.add_to(commands)
     schema.add_to(commands)
     return parser
