@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tacit.data.features import encode
@@ -19,6 +20,7 @@ from tacit.data.style import EDGES, PATTERNS, style_schema, with_style
 from tacit.data.sums import Rules, row_scores
 from tacit.data.text import token_lists, tokens, valid_text
 from tacit.desk.counts import Visit
+from tacit.desk.parts import Part
 from tacit.errors import MissingExtraError, bad_parameter
 from tacit.ledger import Account
 
@@ -29,7 +31,9 @@ __all__ = [
     "score_texts",
     "style_names",
     "text_frequencies",
+    "text_matrix",
     "text_visit",
+    "text_width",
     "word_frequencies",
 ]
 
@@ -54,7 +58,7 @@ def text_visit(
 ) -> Visit:
     """Open a visit for private texts: their words in 2^bits buckets, and their style."""
     return Visit(
-        with_style(_texts(texts, owner)),
+        texts if isinstance(texts, Part) else with_style(_texts(texts, owner)),
         y,
         _schema(bits, classes),
         owner=owner,
@@ -63,6 +67,7 @@ def text_visit(
         account=account,
         random_state=random_state,
         persons=persons,
+        style=True,
     )
 
 
@@ -70,6 +75,17 @@ def score_texts(texts: Any, bits: int, rules: Rules, owner: str) -> Floats:
     """Scores of texts under each column of a rule's weights: for prediction."""
     rows = _encode(_texts(texts, owner), bits)
     return row_scores(rows.indptr, rows.indices, rules)
+
+
+def text_matrix(texts: Any, bits: int, owner: str) -> Any:
+    """Texts as a sparse binary matrix of their words and their style."""
+    rows = _encode(_texts(texts, owner), bits)
+    return sp.csr_array((np.ones(len(rows.indices)), rows.indices, rows.indptr), shape=(len(rows), text_width(bits)))
+
+
+def text_width(bits: int) -> int:
+    """How many features a text has: buckets of words, and bins of style."""
+    return _schema(bits, (0, 1)).n_features
 
 
 def text_frequencies(texts: Any, bits: int, owner: str) -> tuple[Floats, float]:

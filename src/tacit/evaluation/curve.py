@@ -114,6 +114,11 @@ class RocCurve:
         """What was released, what it cost, and why that is enough."""
         return self._binned.receipt
 
+    @property
+    def release(self) -> Binned:
+        """The public numbers that the curve is read from."""
+        return self._binned
+
     def auc_interval(self, level: float = 0.95) -> tuple[float, float]:
         """An interval for the area under the population's curve, noise and sampling included."""
         tail = (1 - check_level("auc_interval", level)) / 2

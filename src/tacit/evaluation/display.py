@@ -1,4 +1,4 @@
-"""Curves for people: drawn by matplotlib, which comes with ``tacit[plot]``, or as a small table. Public side."""
+"""Curves for people: drawn by matplotlib, or as a small table. Public side."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def axes(ax: Any) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise MissingExtraError('Drawing needs matplotlib: pip install "tacit[plot]".') from error
+        raise MissingExtraError("Drawing needs matplotlib: pip install matplotlib.") from error
     return pyplot.subplots()[1] if ax is None else ax
 
 
