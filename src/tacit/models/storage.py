@@ -142,7 +142,6 @@ def _pack_chain(model: SelectingClassifier) -> Json:
     if model.selector_ is not None:
         support = model.selector_.support_
         chosen = {
-            "kind": type(model.selector_).__name__,
             "features": len(support),
             "chosen": np.flatnonzero(support).tolist(),
             "receipt": model.selector_.receipt_.to_dict(),
@@ -260,7 +259,7 @@ def _unpack_chain(reader: _Reader) -> Any:
 
 
 def _unpack_selection(reader: _Reader, width: int) -> ChosenFeatures:
-    reader.only({"kind", "features", "chosen", "receipt"})
+    reader.only({"features", "chosen", "receipt"})
     features = reader.whole("features", 1, 2**31 - 1)
     chosen = reader.array("chosen", "i8", "k", {"k": width})
     if (np.diff(chosen) <= 0).any():
