@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -122,7 +121,7 @@ def test_scores_stream_out_in_every_format(capsys: pytest.CaptureFixture[str]) -
 def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "run", "mail.csv", *TEXT, "--epsilon", "2", "--out", "good")[0] == 0
     frame = pl.read_csv("mail.csv")
-    frame.with_columns(text=pl.Series([f"word{i % 7}" for i in range(N)])).write_csv("noise.csv")
+    frame.with_columns(text=pl.Series([f"word{i % 7} {i}" for i in range(N)])).write_csv("noise.csv")
     assert run(capsys, "run", "noise.csv", *TEXT, "--epsilon", "2", "--out", "poor")[0] == 0
     code, out, _ = run(
         capsys,
@@ -222,6 +221,12 @@ def test_classes_that_no_row_has_are_found_out_from_the_release(capsys: pytest.C
     assert "Are the classes spelt as in the data" in out
 
 
+def write_much() -> None:
+    """A file that takes a while."""
+    rows = [f"{i},p,win a prize and call me {i} {'again ' * 30},{'spam' if i % 2 else 'ham'}" for i in range(60_000)]
+    Path("mail.csv").write_text("id,person,text,label\n" + "\n".join(rows) + "\n")
+
+
 def program(*arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tacit.cli", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -271,15 +276,14 @@ def test_ctrl_c_in_the_middle(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_ctrl_c_before_anything_is_charged() -> None:
-    os.mkfifo("slow.csv")  # opening it waits for somebody to write
-    process = program("run", "slow.csv", *TEXT, "--epsilon", "1", "--out", "out")
+    write_much()
+    process = program("run", "mail.csv", *TEXT, "--epsilon", "1", "--out", "out", "--strict")  # reads all of it first
     deadline = time.monotonic() + 60
     while not Path("out").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.5)
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
-    assert err == "tacit: Interrupted, and nothing was written. Nothing was charged to 'slow.csv'.\n"
+    assert err == "tacit: Interrupted, and nothing was written. Nothing was charged to 'mail.csv'.\n"
     assert not Path("ledger.db").exists()
     assert not Path("out").exists()
