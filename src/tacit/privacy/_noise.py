@@ -317,6 +317,34 @@ def discrete_gaussian(variance: Fraction, count: int, entropy: Entropy) -> Ints:
     return result
 
 
+def cauchy_acceptance(z: int, shell: int, scale: Fraction) -> tuple[int, int]:
+    """Numerator and denominator of the probability with which a proposal z from a shell is kept."""
+    square = scale.numerator**2
+    whole = square + (scale.denominator * z) ** 2
+    return (square, 2 * whole) if shell == 0 else (square << (2 * shell - 2), whole)
+
+
+def discrete_cauchy(scale: Fraction, entropy: Entropy) -> int:
+    """Draw one number from P(z) ∝ 1/(scale² + z²) on the integers: a proposal from shells, thinned.
+
+    With T = ⌈scale⌉, shell 0 holds |z| < T and shell s ≥ 1 holds 2^(s−1)·T ≤ |z| < 2^s·T. Shell s is proposed with
+    probability 2^(−s−1), by tosses of a fair coin, and its members alike, so that z is proposed with probability
+    1/(4T) in shell 0 and 1/(2T·4^s) beyond; both times the acceptance are scale²/(scale² + z²)/(8T).
+    """
+    start = math.ceil(scale)
+    while True:
+        negative, shell = _whole_below(2, entropy), 0
+        while _whole_below(2, entropy):
+            shell += 1
+        inner = 0 if shell == 0 else start << (shell - 1)
+        size = inner + _whole_below(inner or start, entropy)
+        if negative and size == 0:
+            continue  # zero has no sign: it would be proposed twice
+        kept, whole = cauchy_acceptance(size, shell, scale)
+        if _whole_below(whole, entropy) < kept:
+            return -size if negative else size
+
+
 def _gaps(utilities: Ints) -> Gaps:
     """Return how far each utility is below the best, as unsigned numbers, which hold any difference of two int64."""
     whole = utilities.astype(np.uint64)

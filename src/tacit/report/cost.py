@@ -16,7 +16,9 @@ def lay_out(steps: Iterable[Mapping[str, Any]]) -> list[Json]:
 
     Examples
     --------
-    >>> rows = lay_out([{"name": "train", "part": "s:train", "epsilon": 1.0}, {"name": "test", "part": "s:test", "epsilon": 0.5}])
+    >>> model = {"name": "a model", "part": "s:train", "epsilon": 1.0}
+    >>> curve = {"name": "a curve", "part": "s:test", "epsilon": 0.5}
+    >>> rows = lay_out([model, curve])
     >>> [(row["part"], row["steps"][0]["start"], row["steps"][0]["end"]) for row in rows]
     [('train', 0.0, 1.0), ('test', 0.0, 0.5)]
     """

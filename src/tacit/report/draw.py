@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 SIZE = 440
-LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 48
+LEFT, RIGHT, TOP, BOTTOM = 66, 18, 14, 52
 TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 Points = Sequence[tuple[float, float]]
@@ -44,7 +44,7 @@ class Square:
         middle = (low[0] + high[0]) / 2
         self._parts.append(
             f'<text class="axis" x="{middle:.1f}" y="{SIZE - 8}" text-anchor="middle">{escape(x_label)}</text>'
-            f'<text class="axis" transform="translate(13 {(low[1] + high[1]) / 2:.1f}) rotate(-90)" '
+            f'<text class="axis" transform="translate(14 {(low[1] + high[1]) / 2:.1f}) rotate(-90)" '
             f'text-anchor="middle">{escape(y_label)}</text>'
         )
 
@@ -75,7 +75,7 @@ class Square:
             f'<text class="note" transform="translate({left:.1f} {top:.1f}) rotate({angle:g})">{escape(text)}</text>'
         )
 
-    def spot(self, x: float, y: float, text: str, *, width: float, shown: bool = False) -> None:
+    def spot(self, x: float, y: float, text: str, width: float, *, shown: bool = False) -> None:
         """Add a point that tells its numbers when the pointer is above or below it."""
         left, top = self._at(x, y)
         half = width * (SIZE - LEFT - RIGHT) / 2

@@ -47,7 +47,9 @@ class Summary:
     features : list of dict, or None
         ``name`` and ``weight`` of the features that weigh most, heaviest first; None if the model has no weights.
     n_features : int
-        How many features have a weight.
+        How many features have a weight that can be shown.
+    hashed : bool
+        Whether features are hashed words, so that a name stands for a bucket.
     cost : dict, or None
         ``budget``, ``spent``, ``remaining`` and ``rows`` of the account, as laid out by :mod:`tacit.report.cost`.
     receipts : list of dict
@@ -62,6 +64,7 @@ class Summary:
     calibration: Json | None
     features: list[Json] | None
     n_features: int
+    hashed: bool
     cost: Json | None
     receipts: list[Json]
 
@@ -91,8 +94,8 @@ def summarise(
     curve : RocCurve, optional
     receipts : sequence of Receipt
     account_state : mapping, optional
-        ``budget``, ``spent``, ``remaining`` (a Budget, or a mapping with ``epsilon`` and ``delta``) and ``steps``, a list
-        of mappings with ``name``, ``part`` (a partition of the ledger, a plain word, or None for the whole set),
+        ``budget``, ``spent``, ``remaining`` (a Budget, or a mapping with ``epsilon`` and ``delta``) and ``steps``, a
+        list of mappings with ``name``, ``part`` (a partition of the ledger, a plain word, or None for the whole set),
         ``epsilon`` and ``delta``.
 
     Returns
@@ -106,7 +109,6 @@ def summarise(
     'private'
     """
     weights = None if model is None else feature_weights(model, language=question.get("language"))
-    ranked = None if weights is None else sorted(weights, key=lambda pair: -abs(pair[1]))
     return Summary(
         question={str(key): _plain(value) for key, value in question.items() if value is not None},
         status=_status(receipts),
@@ -115,8 +117,9 @@ def summarise(
         operating_points=[] if curve is None else _operating_points(curve),
         decisions=[] if curve is None else _decisions(curve, question.get("threshold")),
         calibration=None if curve is None else _calibration(curve),
-        features=None if ranked is None else [{"name": n, "weight": w} for n, w in ranked[:MOST_FEATURES]],
-        n_features=0 if ranked is None else len(ranked),
+        features=None if weights is None else [{"name": n, "weight": w} for n, w in weights[:MOST_FEATURES]],
+        n_features=0 if weights is None else len(weights),
+        hashed=hasattr(model, "rules_"),
         cost=None if account_state is None else _cost(account_state),
         receipts=[receipt.to_dict() for receipt in receipts],
     )
@@ -153,14 +156,15 @@ def _operating_points(curve: RocCurve) -> list[Json]:
 
 def _decisions(curve: RocCurve, chosen: float | None) -> list[Json]:
     """What each of a few thresholds leads to: the chosen one, the one of fewest errors, and some round ones."""
-    best, _ = curve.metrics.best_threshold()
-    probabilities = curve.score_range == (0.0, 1.0)
+    low, high = curve.score_range
+    best, _ = curve.metrics.best_threshold()  # infinite where it is best to call nothing positive
+    probabilities = (low, high) == (0.0, 1.0)
     if chosen is None:
-        chosen = 0.5 if probabilities else best
-    others = THRESHOLDS if probabilities else ()
+        chosen = best if not probabilities and math.isfinite(best) else (low + high) / 2
+    shown = {float(chosen), best, *(THRESHOLDS if probabilities else ())}
     return [
         _decision(curve, threshold) | {"chosen": threshold == chosen, "best": threshold == best}
-        for threshold in sorted({*others, float(chosen), best})
+        for threshold in sorted(filter(math.isfinite, shown))
     ]
 
 
