@@ -378,8 +378,7 @@ class Workflow:
         summary = summarise(
             question=question, model=model, curve=curve, receipts=receipts, account_state=account_state(account, named)
         )
-        heaviest = sorted(weights or [], key=lambda pair: -abs(pair[1]))
-        return Result(model, curve, receipt, page(summary), heaviest, summary)
+        return Result(model, curve, receipt, page(summary), weights or [], summary)
 
 
 def find_account(ledger: str | Ledger, name: str) -> Account | None:

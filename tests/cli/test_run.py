@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -23,14 +22,13 @@ TEXT = ["--label", "label", "--text", "text", "--classes", "ham,spam"]
 
 
 @pytest.fixture(autouse=True)
-def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TACIT_LEDGER", URL)
     texts = [f"win a prize, call {i}" if i % 2 else f"see you at lunch on day {i}" for i in range(N)]
     labels = ["spam" if i % 2 else "ham" for i in range(N)]
     frame = pl.DataFrame({"id": range(N), "person": [f"p{i // 3}" for i in range(N)], "text": texts, "label": labels})
     frame.write_csv("mail.csv")
-    yield
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

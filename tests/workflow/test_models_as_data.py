@@ -1,4 +1,4 @@
-"""Models go out as data and come back the same to the last bit; files that are not right are refused, and run nothing."""
+"""Models go out as data and come back the same to the last bit; files that are not right are refused."""
 
 from __future__ import annotations
 
@@ -63,6 +63,7 @@ def models() -> dict[str, tuple[Any, Any]]:
         ),
         "naive Bayes, named": (tacit.BernoulliNB(**simulated).fit(frame, Y), frame),
         "logistic": (tacit.LogisticRegression(**simulated).fit(X, Y), X),
+        "logistic, Gaussian": (tacit.LogisticRegression(delta=1e-6, **simulated).fit(X, Y), X),
         "huber": (tacit.LogisticRegression(loss="huber", **simulated).fit(sp.csr_array(X), Y), sp.csr_array(X)),
         "text": (tacit.TextClassifier(**simulated).fit(TEXTS, [1, 0, 0, 1, 0] * 200), TEXTS),
         "text, three classes": (
@@ -240,6 +241,7 @@ def at(path: str, value: Any) -> Any:
         ("naive Bayes", at("input", {"text": 1})),
         ("naive Bayes, named", at("feature_names", ["a"])),
         ("logistic", at("parameters/loss", "hinge")),
+        ("logistic", at("norm", "L3")),
         ("logistic", at("arrays/coef_", [[0.0], [1.0]])),
         ("text", at("rules/choice", 10**6)),
         ("text", at("rules/choice", -1)),

@@ -1,4 +1,4 @@
-"""``tacit.Workflow``: the arithmetic of its receipt, every kind of input, every kind of classifier, and what it refuses."""
+"""``tacit.Workflow``: the arithmetic of its receipt, kinds of input and of classifiers, and what it refuses."""
 
 from __future__ import annotations
 
@@ -206,7 +206,8 @@ class Mine:
 def test_any_object_that_states_its_cost() -> None:
     account = tacit.Ledger.open().account("mail", budget=tacit.Budget(1.0))
     result = tacit.Workflow(1.0, classes=CLASSES, classifier=Mine(), account=account).run(TEXTS, LABELS)
-    assert [(c.budget.epsilon, c.mechanism) for c in account.entries()][0] == (0.25, "black box")
+    first = account.entries()[0]
+    assert (first.budget.epsilon, first.mechanism) == (0.25, "black box")
     assert result.receipt["status"] == "private, if the model keeps what it states"
     assert result.curve.auc > 0.9
     assert result.model.account is None
@@ -262,7 +263,7 @@ def test_an_account_that_cannot_pay_for_all_is_charged_for_nothing() -> None:
     account.spend(tacit.Budget(0.5), mechanism="something else", query="before")
     X = np.eye(10)[rng.integers(0, 10, 200)]
     selector = tacit.TopKSelector(2)
-    with pytest.raises(tacit.BudgetError, match="Lacking: ε = 0.1"):
+    with pytest.raises(tacit.BudgetError, match=r"Lacking: ε = 0\.1"):
         tacit.Workflow(0.6, account=account, selector=selector).run(X, [0, 1] * 100)
     assert len(account.entries()) == 1
     result = tacit.Workflow(0.5, account=account, selector=selector).run(X, [0, 1] * 100)

@@ -49,7 +49,7 @@ def _survey(folder: Path, url: str, tell: Any) -> None:
         "Fair's survey: thousands of married women answered eight questions about their lives, and whether they had "
         "had an affair. Who would answer that without privacy? An account with a total budget of ε = 1 guards it."
     )
-    settings = {"classes": survey.classes, "schema": survey.schema, "ledger": url, "dataset": "survey"}
+    settings: dict[str, Any] = {"classes": survey.classes, "schema": survey.schema, "ledger": url, "dataset": "survey"}
     result = Workflow(1.0, **settings).run(survey.frame, survey.labels, progress=tell)
     _say("Each answer sheet falls into the training or the test set by a coin of its own. So both may use the whole ε:")
     print(f"  {result.receipt['composition']['sum']}\n")
@@ -81,7 +81,7 @@ def _messages(folder: Path, url: str, data: str | None, tell: Any) -> None:
     _say(
         "Text messages of many people, some of them spam. The words go in as they are; a model that may be shared comes out."
     )
-    settings = {"classes": messages.classes, "ledger": url, "dataset": "messages"}
+    settings: dict[str, Any] = {"classes": messages.classes, "ledger": url, "dataset": "messages"}
     result = Workflow(1.0, **settings).run(messages.texts, messages.labels, progress=tell)
     _tell_curve(result, "what is spam")
     for text in ("You have WON a prize of 1000! Call 09061701461 now to claim", "Are we still on for lunch today?"):
