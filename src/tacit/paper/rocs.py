@@ -347,13 +347,11 @@ def _show_table(results: Results, scale: Scale) -> Shown:
             panel.plot(TABLE1_EPSILONS, TABLE1[(method, data)], "k:", linewidth=0.8, marker="x", markersize=4,
                        label=f"{name}, the paper's numbers (NOT PRIVATE)")  # fmt: skip
     shared_legend(figure, panels[0])
+    guesses = [f"{_perfect(results, data, scale):.4f} on {data}" for data in SETS]
     comment = (
-        "Our errors as written over the paper's: "
-        + "; ".join(notes)
-        + ". The paper gives neither rows nor classifier, so "
-        "levels need not agree. On SMS the area rewards guessing: a perfect curve, drawn without any data, is only "
-        f"{_perfect(results, 'SMS', scale):.4f} away from the true one, and {_perfect(results, 'TWITTER', scale):.4f} on "
-        "TWITTER."
+        f"Our errors as written over the paper's: {'; '.join(notes)}. The paper gives neither rows nor classifier, so "
+        "levels need not agree. On SMS the area rewards guessing: a perfect curve, drawn without any data, has the error "
+        f"{' and '.join(guesses)}."
     )
     return Shown(_rows(results, _table_cells(scale)), summary, figure, comment, [_ten_times(results, scale)])
 
