@@ -5,6 +5,7 @@ Public side: passes a user's raw input on to the desk, and keeps nothing of it.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,29 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the log-odds of the second of two classes, or the scores of all classes."""
         scores = self._log_scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether the model can be written as data: a black box cannot."""
+        return True
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model as JSON that :func:`tacit.load` reads: data alone, no code."""
+        from tacit.models.storage import save
+
+        save(self, path)
+
+    def to_sklearn(self) -> Any:
+        """Convert to plain scikit-learn objects that predict the same; see :mod:`tacit.models.convert`."""
+        from tacit.models.convert import to_sklearn
+
+        return to_sklearn(self)
+
+    def to_onnx(self) -> Any:
+        """Convert to an ONNX model (``pip install "tacit[onnx]"``); see :mod:`tacit.models.onnx_export`."""
+        from tacit.models.onnx_export import to_onnx
+
+        return to_onnx(self)
 
 
 def matrix_input(estimator: Any, X: Any, *, reset: bool) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,8 +23,15 @@ from tacit.privacy.mechanisms import (
     TopK,
     TopKMethod,
 )
-from tacit.privacy.objective import ExactObjective, ObjectivePerturbation
+from tacit.privacy.objective import (
+    COARSE,
+    FINE_DEVIATION,
+    ExactObjective,
+    GaussianObjectivePerturbation,
+    ObjectivePerturbation,
+)
 from tacit.privacy.smooth import SmoothNoise
+from tacit.privacy.unit import Sensitivity
 
 Ints = NDArray[np.int64]
 
@@ -77,9 +86,17 @@ def _minimise(statistic: ExactObjective, mechanism: Mechanism, entropy: _noise.E
     """Draw the noise of the objective, have it minimised, and cover the minimiser's inexactness."""
     assert isinstance(mechanism, ObjectivePerturbation)
     sensitivity = statistic.sensitivity
-    noise = _noise.discrete_laplace(mechanism.noise_scale(sensitivity), mechanism.size, entropy)
-    solution = open_objective(statistic)(noise, mechanism.regularisation(sensitivity))
+    noise = _objective_noise(mechanism, sensitivity, entropy)
+    regularisation, allowed = mechanism.regularisation(sensitivity), mechanism.allowed_gradient(sensitivity)
+    solution = open_objective(statistic)(noise, regularisation, allowed)
     return solution + _noise.discrete_laplace(mechanism.output_scale(), mechanism.size, entropy)
+
+
+def _objective_noise(mechanism: ObjectivePerturbation, sensitivity: Sensitivity, entropy: _noise.Entropy) -> Ints:
+    if not isinstance(mechanism, GaussianObjectivePerturbation):
+        return _noise.discrete_laplace(mechanism.noise_scale(sensitivity), mechanism.size, entropy)
+    coarse = _noise.discrete_gaussian(mechanism.coarse_variance(sensitivity), mechanism.size, entropy)
+    return coarse * COARSE + _noise.discrete_gaussian(Fraction(FINE_DEVIATION**2), mechanism.size, entropy)
 
 
 def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entropy) -> Ints:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
@@ -172,11 +172,11 @@ class Sensitivity:
         return cls(l1=m * d, l2_squared=m * m * d, linf=m, monotone=monotone, why=why)
 
     @classmethod
-    def of_row_gradients(cls, bound: Bound) -> Sensitivity:
-        """The gradient of a sum of losses with slope at most 1, over rows of L1 norm at most 1."""
-        m = bound.rows
-        why = f"{m} row(s) a unit, each with a gradient of L1 norm at most 1"
-        return cls(l1=m, l2_squared=m * m, linf=m, monotone=False, why=why)
+    def of_row_gradients(cls, bound: Bound, *, norm: Literal["L1", "L2"], entries: int) -> Sensitivity:
+        """The gradient of a sum of losses with slope at most 1, over rows of norm at most 1, in units of that norm."""
+        unit = cls.of_normalised_rows(bound, grid=1, norm=norm, entries=entries)
+        why = f"{bound.rows} row(s) a unit, each with a gradient of {norm} norm at most 1"
+        return replace(unit, why=why)
 
     @classmethod
     def of_balances(cls, bound: Bound, weight: int, candidates: int) -> Sensitivity:
