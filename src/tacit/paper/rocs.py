@@ -350,8 +350,8 @@ def _show_table(results: Results, scale: Scale) -> Shown:
     guesses = [f"{_perfect(results, data, scale):.4f} on {data}" for data in SETS]
     comment = (
         f"Our errors as written over the paper's: {'; '.join(notes)}. The paper gives neither rows nor classifier, so "
-        "levels need not agree. On SMS the area rewards guessing: a perfect curve, drawn without any data, has the error "
-        f"{' and '.join(guesses)}."
+        "levels need not agree. On SMS the area rewards guessing: a perfect curve, drawn without any data, has the "
+        f"error {' and '.join(guesses)}."
     )
     return Shown(_rows(results, _table_cells(scale)), summary, figure, comment, [_ten_times(results, scale)])
 
