@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tacit.errors import MissingExtraError
 from tacit.paper.recipe import LABELS
 
 COLOURS = {"exact": "0.35", "as written": "#c0392b", "sound": "#2f6db5", "default": "#1e8449"}
@@ -17,10 +16,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 
 def new_figure(columns: int, *, rows: int = 1, width: float = 5.5, height: float = 4.2) -> tuple[Any, list[Any]]:
     """Make a figure with panels; it belongs to no window."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError('Plots need matplotlib. Install it with: pip install "tacit[paper]".') from None
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     panels = np.atleast_1d(figure.subplots(rows, columns)).ravel().tolist()
     return figure, panels
