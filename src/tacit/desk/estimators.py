@@ -97,7 +97,7 @@ def label_input(estimator: Any, X: Any, y: Any) -> Any:
             stacklevel=4,
         )
         labels = np.asarray(labels).ravel()
-    if np.ndim(labels) != 1 or len(labels) != X.shape[0]:
+    if np.ndim(labels) != 1 or len(labels) != (X.shape[0] if hasattr(X, "shape") else len(X)):
         expected = "one-dimensional with one label for each row"
         raise bad_parameter(owner, "y", expected, f"{np.ndim(labels)} dimension(s), or another length")
     return labels

@@ -6,7 +6,6 @@ import copy
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 
 from tacit.desk.blackbox import declared_rows, foreign, pay_for_black_box
@@ -114,8 +113,8 @@ class BlackBoxClassifier(PrivateClassifier):
 
 
 def foreign_input(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Check the shape of what a foreign model gets; texts and frames go on as they are."""
+    """Check the shape of what a foreign model gets: frames and texts go on as they are, for models that know them."""
     X = foreign(X)
-    if np.ndim(X) == 1 and np.asarray(X).dtype.kind in "OUS" and not sp.issparse(X):
-        return np.asarray(X)
-    return matrix_input(estimator, X, reset=reset, dtype=None, as_it_is=hasattr(X, "columns"))
+    if len(np.shape(X)) == 1 and np.asarray(X).dtype.kind in "OUT":
+        return X
+    return matrix_input(estimator, X, reset=reset, dtype=None, as_it_is=hasattr(X, "iloc"))

@@ -15,7 +15,7 @@ are missing or not declared: such a pipeline needs tacit where it runs.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -89,7 +89,7 @@ class TextFeatures(_Encoder):
         return matrix
 
 
-def scale_rows(X: Any, norm: Literal["L1", "L2"] = "L1") -> Any:
+def scale_rows(X: Any, norm: Any = "L1") -> Any:
     """Binary rows as objective perturbation sees them: scaled to norm 1, short rows as if they were longer."""
     ones = binary_matrix(sp.csr_array(X) if sp.issparse(X) else np.asarray(X))
     factors = words_scale(norm, np.maximum(np.asarray(ones.sum(axis=1)).ravel(), LEAST_ONES))

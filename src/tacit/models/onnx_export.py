@@ -111,8 +111,8 @@ def _scores(graph: _Graph, features: str, model: Any) -> str:
     length = graph.add("Max", ones, graph.constant(np.array([[float(LEAST_ONES)]])))
     scaled = graph.add("Div", features, length if model.norm_ == "L1" else graph.add("Sqrt", length))
     factor = 1.0 if model.loss == "logistic" else 2.0
-    one = words_scale(model.norm_, np.ones(1))
-    return _linear(graph, scaled, factor * one * model.coef_, factor * model.intercept_)
+    weights = factor * words_scale(model.norm_, np.ones(1)) * model.coef_
+    return _linear(graph, scaled, weights, factor * model.intercept_)
 
 
 def _linear(graph: _Graph, features: str, weights: Any, intercept: Any) -> str:

@@ -44,7 +44,7 @@ _ARRAYS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "LogisticRegression": {"coef_": ("f8", "1d"), "intercept_": ("f8", "1")},
     "TabularClassifier": {"weights_": ("f8", "cd"), "intercept_": ("f8", "c")},
-    "TextClassifier": {},
+    "TextClassifier": {"clearness_": ("f8", "d")},
 }
 """Fitted arrays of each kind: type, and what each dimension is: c classes, d features, or a number."""
 
@@ -127,8 +127,6 @@ def pack(model: Any) -> Json:
         "arrays": {name: getattr(model, name).tolist() for name in _ARRAYS[kind]},
         "receipt": model.receipt_.to_dict(),
     }
-    if isinstance(model, LogisticRegression):
-        body["norm"] = model.norm_
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         body["feature_names"] = [str(name) for name in names]
@@ -136,6 +134,8 @@ def pack(model: Any) -> Json:
         body["schema"] = model.table_.schema.to_dict()
     if isinstance(model, TextClassifier):
         body["rules"] = _pack_rules(model)
+    if isinstance(model, LogisticRegression):
+        body["norm"] = model.norm_
     return body | _input(model)
 
 
@@ -144,7 +144,6 @@ def _pack_chain(model: SelectingClassifier) -> Json:
     if model.selector_ is not None:
         support = model.selector_.support_
         chosen = {
-            "kind": type(model.selector_).__name__,
             "features": len(support),
             "chosen": np.flatnonzero(support).tolist(),
             "receipt": model.selector_.receipt_.to_dict(),
@@ -195,8 +194,12 @@ def unpack(body: Mapping[str, Any], place: str) -> Any:
 
 
 def _unpack_single(reader: _Reader, kind: str) -> Any:
-    extra = {"TabularClassifier": {"schema"}, "TextClassifier": {"rules"}}.get(kind, {"feature_names", "norm"})
-    reader.only({"kind", "classes", "parameters", "arrays", "receipt", "input"} | extra)
+    extra = {
+        "TabularClassifier": {"schema"},
+        "TextClassifier": {"rules"},
+        "LogisticRegression": {"feature_names", "norm"},
+    }
+    reader.only({"kind", "classes", "parameters", "arrays", "receipt", "input"} | extra.get(kind, {"feature_names"}))
     classes = reader.classes()
     given = reader.inner("parameters")
     given.only(set(_PARAMETERS[kind]))
@@ -215,7 +218,7 @@ def _unpack_single(reader: _Reader, kind: str) -> Any:
         model.schema, model.table_ = schema, table_schema(schema, classes, "load")
         model.feature_names_ = schema.feature_names()
     elif kind == "TextClassifier":
-        _unpack_rules(reader.inner("rules"), model)
+        _unpack_rules(reader.inner("rules"), model, sizes["d"])
     else:
         model.n_features_in_ = sizes["d"]
         if "feature_names" in reader.body:
@@ -227,12 +230,12 @@ def _unpack_single(reader: _Reader, kind: str) -> Any:
     return model
 
 
-def _unpack_rules(reader: _Reader, model: TextClassifier) -> None:
+def _unpack_rules(reader: _Reader, model: TextClassifier, width: int) -> None:
     reader.only({*_RULES, "words", "power", "least", "offsets", "choice"})
     bits, classes = model.bits, len(model.classes_)
-    if not _whole(bits) or not 4 <= bits <= 22:
-        raise reader.error("'bits' must be a whole number from 4 to 22")
-    sizes = {"d": text_width(bits), "c": classes}
+    if not _whole(bits) or not 4 <= bits <= 22 or width != text_width(bits):
+        raise reader.error("'bits' must be a whole number from 4 to 22 that fits its arrays")
+    sizes = {"d": width, "c": classes}
     arrays = {name: reader.array(name, "f8", shape, sizes) for name, shape in _RULES.items()}
     offsets = None if reader.body.get("offsets") is None else reader.array("offsets", "f8", "c", sizes)
     power = reader.body.get("power")
@@ -264,7 +267,7 @@ def _unpack_chain(reader: _Reader) -> Any:
 
 
 def _unpack_selection(reader: _Reader, width: int) -> ChosenFeatures:
-    reader.only({"kind", "features", "chosen", "receipt"})
+    reader.only({"features", "chosen", "receipt"})
     features = reader.whole("features", 1, 2**31 - 1)
     chosen = reader.array("chosen", "i8", "k", {"k": width})
     if (np.diff(chosen) <= 0).any():
