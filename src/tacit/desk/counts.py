@@ -25,7 +25,7 @@ from tacit.data.schema import Schema
 from tacit.data.sources import Job, Source, open_source
 from tacit.data.statistics import count, in_parallel
 from tacit.data.sums import GRID, Rules, Weighing, count_correct, mix, mix_classes, normalised_sums
-from tacit.data.totals import feature_scores, total_sums
+from tacit.data.totals import feature_scores, row_lengths, total_sums
 from tacit.desk.parts import Part
 from tacit.errors import PrivacyError, bad_parameter
 from tacit.ledger import Account, Ledger
@@ -215,23 +215,20 @@ class Visit:
         statistic = feature_scores(self.rows(), score, self.schema, unit=self.unit, version=version)
         return self.release(step, statistic).values
 
-    def totals(
-        self, step: str, features: NDArray[np.int64] | None, *, length: int
-    ) -> tuple[NDArray[np.float64], float]:
-        """Counts of features, from rows normalised over ``features`` (None: all) to at most one row's worth.
+    def totals(self, step: str, chosen: NDArray[np.bool_], *, length: int) -> tuple[NDArray[np.float64], float]:
+        """Sums of rows that are normalised over the chosen features, in units of one row, and the scale of their noise.
 
-        A row with up to ``length`` of the features is counted in full, a longer one in part. Returns counts, and the
-        standard deviation of their noise.
+        Each of a row's n features counts 1/max(n, ``length``).
         """
-        width = self.schema.n_features
-        weights = np.ones(width, dtype=np.int64)
-        if features is not None:
-            weights[:] = 0
-            weights[features] = 1
-        weighing = Weighing(weights, length, (GRID,) * len(self.schema.classes), signed=False)
+        weighing = Weighing(chosen.astype(np.int64), length, (GRID,) * len(self.schema.classes), signed=False)
         statistic = total_sums(self.rows(), weighing, unit=self.unit, version=self.version)
-        values: NDArray[np.float64] = self.release(step, statistic).values * np.float64(length / GRID)
-        return values, self.deviation(step) * length / GRID
+        values: NDArray[np.float64] = self.release(step, statistic).values / GRID
+        return values, self.deviation(step) / math.sqrt(2) / GRID
+
+    def lengths(self, step: str, chosen: NDArray[np.bool_], longest: int) -> tuple[NDArray[np.int64], float]:
+        """Rows by how many of the chosen features they have, and the deviation of the noise."""
+        statistic = row_lengths(self.rows(), chosen, longest, unit=self.unit, version=self.version)
+        return self.release(step, statistic).values, self.deviation(step)
 
     # -- how it works -------------------------------------------------------------------------------------------------
 
