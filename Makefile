@@ -44,14 +44,14 @@ test: check services
 
 # Estimators and what they rest on, with the oldest versions that are allowed, in an environment of its own.
 OLDEST := .venv-oldest
-$(OLDEST)/installed: pyproject.toml tests/support/oldest.txt
+$(OLDEST)/installed-oldest: pyproject.toml tests/support/oldest.txt
 	@rm -rf $(OLDEST)
 	@$(MAKE) --no-print-directory VENV=$(OLDEST) $(OLDEST)/bin/python
 	$(OLDEST)/bin/python -m pip install -q --disable-pip-version-check -c tests/support/oldest.txt \
 		-e . pandas 'hypothesis>=6.100' 'pytest>=8' 'pytest-xdist>=3.5'
 	@touch $@
 
-test-oldest: $(OLDEST)/installed
+test-oldest: $(OLDEST)/installed-oldest
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) --dist loadgroup tests/test_estimators.py tests/models tests/selection \
 		tests/desk tests/evaluation
 
