@@ -229,6 +229,8 @@ class Workflow:
         self._check_funds(accounts)
         tell("train")
         model = self._fit(candidate, train, accounts["train"])
+        columns = {"label": part.schema.label if y is None else None, "text": self.text}
+        model.input_ = {name: column for name, column in columns.items() if column}
         tell("evaluate")
         curve = private_curve(
             model,
@@ -347,7 +349,6 @@ class Workflow:
         X, y, people = (train, None, None) if streams else rows_for_fit(train)
         model = candidate.fit(X, y, persons=people)
         forget_account(model)
-        model.input_ = {name: value for name, value in (("label", self.label), ("text", self.text)) if value}
         return model
 
     # -- telling ------------------------------------------------------------------------------------------------------
@@ -377,8 +378,7 @@ class Workflow:
         summary = summarise(
             question=question, model=model, curve=curve, receipts=receipts, account_state=account_state(account, named)
         )
-        heaviest = sorted(weights or [], key=lambda pair: -abs(pair[1]))
-        return Result(model, curve, receipt, page(summary), heaviest, summary)
+        return Result(model, curve, receipt, page(summary), weights or [], summary)
 
 
 def find_account(ledger: str | Ledger, name: str) -> Account | None:

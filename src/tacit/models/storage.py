@@ -44,7 +44,7 @@ _ARRAYS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "LogisticRegression": {"coef_": ("f8", "1d"), "intercept_": ("f8", "1")},
     "TabularClassifier": {"weights_": ("f8", "cd"), "intercept_": ("f8", "c")},
-    "TextClassifier": {},
+    "TextClassifier": {"clearness_": ("f8", "d")},
 }
 """Fitted arrays of each kind: type, and what each dimension is: c classes, d features, or a number."""
 
@@ -134,6 +134,8 @@ def pack(model: Any) -> Json:
         body["schema"] = model.table_.schema.to_dict()
     if isinstance(model, TextClassifier):
         body["rules"] = _pack_rules(model)
+    if isinstance(model, LogisticRegression):
+        body["norm"] = model.norm_
     return body | _input(model)
 
 
@@ -142,7 +144,6 @@ def _pack_chain(model: SelectingClassifier) -> Json:
     if model.selector_ is not None:
         support = model.selector_.support_
         chosen = {
-            "kind": type(model.selector_).__name__,
             "features": len(support),
             "chosen": np.flatnonzero(support).tolist(),
             "receipt": model.selector_.receipt_.to_dict(),
@@ -193,8 +194,12 @@ def unpack(body: Mapping[str, Any], place: str) -> Any:
 
 
 def _unpack_single(reader: _Reader, kind: str) -> Any:
-    extra = {"TabularClassifier": {"schema"}, "TextClassifier": {"rules"}}.get(kind, {"feature_names"})
-    reader.only({"kind", "classes", "parameters", "arrays", "receipt", "input"} | extra)
+    extra = {
+        "TabularClassifier": {"schema"},
+        "TextClassifier": {"rules"},
+        "LogisticRegression": {"feature_names", "norm"},
+    }
+    reader.only({"kind", "classes", "parameters", "arrays", "receipt", "input"} | extra.get(kind, {"feature_names"}))
     classes = reader.classes()
     given = reader.inner("parameters")
     given.only(set(_PARAMETERS[kind]))
@@ -213,22 +218,24 @@ def _unpack_single(reader: _Reader, kind: str) -> Any:
         model.schema, model.table_ = schema, table_schema(schema, classes, "load")
         model.feature_names_ = schema.feature_names()
     elif kind == "TextClassifier":
-        _unpack_rules(reader.inner("rules"), model)
+        _unpack_rules(reader.inner("rules"), model, sizes["d"])
     else:
         model.n_features_in_ = sizes["d"]
         if "feature_names" in reader.body:
             model.feature_names_in_ = reader.names("feature_names", sizes["d"])
-    if kind == "LogisticRegression" and (model.loss not in ("logistic", "huber") or len(classes) != 2):
-        raise reader.error("it has an unknown loss, or not two classes")
+    if kind == "LogisticRegression":
+        model.norm_ = reader.body.get("norm")
+        if model.loss not in ("logistic", "huber") or model.norm_ not in ("L1", "L2") or len(classes) != 2:
+            raise reader.error("it has an unknown loss or norm, or not two classes")
     return model
 
 
-def _unpack_rules(reader: _Reader, model: TextClassifier) -> None:
+def _unpack_rules(reader: _Reader, model: TextClassifier, width: int) -> None:
     reader.only({*_RULES, "words", "power", "least", "offsets", "choice"})
     bits, classes = model.bits, len(model.classes_)
-    if not _whole(bits) or not 4 <= bits <= 22:
-        raise reader.error("'bits' must be a whole number from 4 to 22")
-    sizes = {"d": text_width(bits), "c": classes}
+    if not _whole(bits) or not 4 <= bits <= 22 or width != text_width(bits):
+        raise reader.error("'bits' must be a whole number from 4 to 22 that fits its arrays")
+    sizes = {"d": width, "c": classes}
     arrays = {name: reader.array(name, "f8", shape, sizes) for name, shape in _RULES.items()}
     offsets = None if reader.body.get("offsets") is None else reader.array("offsets", "f8", "c", sizes)
     power = reader.body.get("power")
@@ -260,7 +267,7 @@ def _unpack_chain(reader: _Reader) -> Any:
 
 
 def _unpack_selection(reader: _Reader, width: int) -> ChosenFeatures:
-    reader.only({"kind", "features", "chosen", "receipt"})
+    reader.only({"features", "chosen", "receipt"})
     features = reader.whole("features", 1, 2**31 - 1)
     chosen = reader.array("chosen", "i8", "k", {"k": width})
     if (np.diff(chosen) <= 0).any():
