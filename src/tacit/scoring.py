@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
+from tacit.desk.cluster import SparkPart
 from tacit.desk.parts import FileOptions, Part, is_text_schema, open_part, read_columns, release_curve
 from tacit.errors import bad_parameter
 from tacit.evaluation.curve import RocCurve
@@ -105,6 +106,10 @@ def private_curve(
     known = list(model.classes_)
     if list(classes) != known:
         raise bad_parameter("evaluate", "classes", f"those of the model, {known}", list(classes))
+
+    if isinstance(part, SparkPart):
+        weights, intercept = np.diff(model.weights_, axis=0)[0], float(np.diff(model.intercept_)[0])
+        return RocCurve(part.curve(weights, intercept, budget, account, random_state), (0.0, 1.0), classes[-1])
 
     def score(rows: Any) -> Any:
         # Sums over a sparse row depend on that row to the last bit; a dense product by BLAS might not.

@@ -165,10 +165,8 @@ def test_a_coin_depends_on_its_own_row_alone() -> None:
     account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0))
 
     def side(texts: list[str]) -> dict[str, str]:
-        from tacit.desk.parts import split_part
-
         part = open_part(texts, ["ham"] * len(texts), classes=CLASSES, unit=Unit.row())
-        halves = split_part(part, 0.5, account)[:2]
+        halves = part.split(0.5, account)[:2]
         return {
             text: name
             for name, half in zip(("train", "test"), halves, strict=True)

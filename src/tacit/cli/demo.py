@@ -78,9 +78,7 @@ def _messages(folder: Path, url: str, data: str | None, tell: Any) -> None:
         if data is not None:
             raise
         return
-    _say(
-        "Text messages of many people, some of them spam. The words go in as they are; a model that may be shared comes out."
-    )
+    _say("Text messages of many people, some of them spam. Words go in as they are; a model to be shared comes out.")
     settings: dict[str, Any] = {"classes": messages.classes, "ledger": url, "dataset": "messages"}
     result = Workflow(1.0, **settings).run(messages.texts, messages.labels, progress=tell)
     _tell_curve(result, "what is spam")

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.desk.counts import Visit, check_classes, public_max_ones
+from tacit.desk.cluster import table_visit
+from tacit.desk.counts import check_classes, public_max_ones
 from tacit.desk.schemas import Table, score_table, table_schema
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted
@@ -100,7 +101,7 @@ class TabularClassifier(PrivateClassifier):
         owner = "TabularClassifier"
         classes = self._declared()
         table = table_schema(self.schema, classes, owner)
-        visit = Visit(
+        visit = table_visit(
             X,
             y,
             table.schema,
