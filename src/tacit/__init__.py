@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tacit.models.tabular import TabularClassifier
     from tacit.models.text import TextClassifier
     from tacit.models.tuning import tune
+    from tacit.plan import forecast
     from tacit.privacy.budget import Budget
     from tacit.privacy.release import Receipt, Release
     from tacit.privacy.unit import Neighbours, Unit
@@ -83,6 +84,7 @@ _HOMES = {
     "Workflow": "tacit.workflow",
     "compare": "tacit.evaluation.compare",
     "datasets": "tacit.data.datasets",
+    "forecast": "tacit.plan",
     "load": "tacit.models.storage",
     "roc_curve": "tacit.evaluation.roc",
     "split": "tacit.data.split",
@@ -127,6 +129,7 @@ __all__ = [
     "__version__",
     "compare",
     "datasets",
+    "forecast",
     "load",
     "roc_curve",
     "split",

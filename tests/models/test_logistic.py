@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression as Reference
-from sklearn.utils.estimator_checks import check_estimator
 
 import tacit
 from tacit.data.objective import _certified, _problem, _slowly, classification_problem
@@ -159,19 +158,3 @@ def test_degenerate_data_give_a_valid_model(matrix: Any, labels: Any) -> None:
 def test_bad_parameters_are_named(change: dict[str, Any], name: str) -> None:
     with pytest.raises(tacit.ParameterError, match=f"'{name}' parameter of LogisticRegression"):
         tacit.LogisticRegression(**change).fit(X, Y)
-
-
-EXPECTED_FAILURES = {
-    "check_estimators_empty_data_messages": "whether there are rows is private: no row gives a model of noise",
-    "check_classifiers_regression_target": "labels are not looked at: those outside the declared classes are dropped",
-    "check_supervised_y_no_nan": "as above: a missing label drops its row by rule",
-    "check_classifiers_classes": "classes_ are the declared ones; the check uses labels that were not declared",
-    "check_classifiers_train": "classes_ are the declared ones; the check uses labels that were not declared",
-    "check_classifier_not_supporting_multiclass": "which labels occur is private: others are dropped, not refused",
-}
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_scikit_learn_s_checks() -> None:
-    estimator = tacit.LogisticRegression(epsilon=10.0, random_state=0)
-    check_estimator(estimator, expected_failed_checks=EXPECTED_FAILURES, on_skip=None)

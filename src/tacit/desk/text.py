@@ -134,8 +134,8 @@ def style_names() -> list[str]:
     names = []
     for what in PATTERNS:
         for low, high in pairwise(EDGES):
-            last = f"{low} or more" if high == EDGES[-1] else f"{low} to {high - 1}" if high > low + 1 else f"{low}"
-            names.append(f"{last} {what}")
+            some = f"{low} or more" if high == EDGES[-1] else f"{low} to {high - 1}"
+            names.append(f"{('no', '1')[low]} {what[: -low or None]}" if high == low + 1 else f"{some} {what}")
         names.append(f"{what} missing")
     return names
 

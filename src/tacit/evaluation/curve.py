@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from tacit.desk.roc_family import Counted
 from tacit.desk.scores import Binned
 from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_roc, roc_html
@@ -115,7 +116,7 @@ class RocCurve:
         return self._binned.receipt
 
     @property
-    def release(self) -> Binned:
+    def release(self) -> Binned | Counted:
         """The public numbers that the curve is read from."""
         return self._binned
 
