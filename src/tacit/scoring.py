@@ -137,11 +137,16 @@ def score_batches(
     taken = sorted({"prediction", "score"} & set(keep))
     if taken:
         raise bad_parameter("score", "keep", "other columns than 'prediction' and 'score'", taken)
+    kind = {"U": pl.String, "O": pl.String, "f": pl.Float64}.get(model.classes_.dtype.kind, pl.Int64)
+    seen = False
     for frame in read_columns(data, list(dict.fromkeys([*names, *keep])), options):
         rows = frame[column].cast(pl.String).fill_null("") if column else frame.select(names)
         chances = model.predict_proba(rows) if len(frame) else np.zeros((0, len(model.classes_)))
-        labels = pl.Series("prediction", model.classes_[chances.argmax(axis=1)].tolist())
+        labels = pl.Series("prediction", model.classes_[chances.argmax(axis=1)].tolist(), dtype=kind)
         yield pl.DataFrame([*frame.select(keep).get_columns(), labels, pl.Series("score", chances[:, -1])])
+        seen = True
+    if not seen:
+        yield pl.DataFrame(schema=dict.fromkeys(keep, pl.String) | {"prediction": kind, "score": pl.Float64})
 
 
 def _needed(model: Any, text: str | None) -> tuple[Any, str | None]:
