@@ -44,6 +44,8 @@ from tacit.scoring import private_curve
 SHARES = {"select": Fraction(1, 4), "train": Fraction(3, 4), "evaluate": Fraction(1)}
 """Shares of ε and δ where a selector is used. Without one, training gets the whole of its part, too."""
 
+ENGINES = {"local": "this machine", "spark": "Spark"}
+
 OWNER = "Workflow"
 
 Progress = Callable[[str], None]
@@ -366,19 +368,19 @@ class Workflow:
         receipts = [*map(Receipt, steps), curve.receipt]
         named = dict(zip([*names, "evaluate"], receipts, strict=True))
         receipt = whole_receipt(named, account)
-        question = {
+        question: dict[str, Any] = {
             "dataset": account.name,
             "label": self.label,
             "classes": list(self.classes),
             "epsilon": self.budget.epsilon,
             "delta": self.budget.delta,
             "unit": str(account.unit),
-            "engine": self.engine,
+            "engine": ENGINES[self.engine],
             "date": str(curve.receipt["at"])[:10],
-            "language": self.language,
+            "language": self.language if isinstance(model, TextClassifier) else None,
         }
         try:
-            weights = feature_weights(model, language=self.language)
+            weights = feature_weights(model, language=question["language"])
         except MissingExtraError:
             question["language"] = None
             weights = feature_weights(model)

@@ -133,6 +133,9 @@ def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:
     frame = pl.read_csv("mail.csv")
     frame.with_columns(text=pl.Series([f"word{i % 7} {i}" for i in range(N)])).write_csv("noise.csv")
     assert run(capsys, "run", "noise.csv", *TEXT, "--epsilon", "2", "--out", "poor")[0] == 0
+    turned = pl.Series(["ham" if label == "spam" else "spam" for label in frame["label"]])
+    frame.with_columns(label=turned).write_csv("turned.csv")
+    assert run(capsys, "run", "turned.csv", *TEXT, "--epsilon", "2", "--out", "wrong")[0] == 0
     code, out, _ = run(
         capsys,
         "evaluate",
@@ -157,7 +160,7 @@ def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     assert "told apart" in out
     code, out, _ = run(
-        capsys, "compare", "poor/model.json", "good/model.json", "mail.csv", "--dataset", "third", "--epsilon", "2"
+        capsys, "compare", "wrong/model.json", "good/model.json", "mail.csv", "--dataset", "third", "--epsilon", "2"
     )
     assert code == 0
     assert "B is better" in out
