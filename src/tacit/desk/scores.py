@@ -88,16 +88,23 @@ def release_scores(
 ) -> Binned:
     """Count scores privately by class, in bins that are chosen privately."""
     account = one_off(account, budget)
-    unit = account.unit
     scores = Scores(
         y_true,
         y_score,
         pos_label=pos_label,
         score_range=score_range,
-        unit=unit,
+        unit=account.unit,
         persons=persons,
         seed=account.seed,
     )
+    return release_counted(scores, budget, score_range, account, random_state)
+
+
+def release_counted(
+    scores: Scores, budget: Budget, score_range: tuple[float, float], account: Account, random_state: int | None
+) -> Binned:
+    """Release scores that were counted by class and cell."""
+    unit = account.unit
     name = f"ROC curve by balanced medians, scores in [{score_range[0]:g}, {score_range[1]:g}]"
     epsilon, sensitivity = budget.exact_epsilon, Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
     counting = DiscreteLaplace(TOTALS * epsilon)
