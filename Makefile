@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: install demo dev services check test bench paper clean
+.PHONY: install demo dev services check test bench paper docs clean
 
 install: $(VENV)/installed
 
@@ -52,5 +52,10 @@ paper: export TACIT_DATA ?= $(abspath $(wildcard ../shared/data))
 paper: dev
 	$(BIN)/tacit paper --out paper-output $(QUICK)
 
+# The site, in docs/_build/site; a warning is an error.
+docs: dev
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/trees docs docs/_build/site
+	@echo "Open docs/_build/site/index.html"
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-output paper-output
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-output paper-output docs/_build
