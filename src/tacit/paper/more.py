@@ -133,6 +133,7 @@ def _show_budget(results: Results, scale: Scale) -> Shown:
                 places.append(epsilon)
                 values.append(best.mean)
                 reached[data].setdefault(label, {})[epsilon] = best.mean
+        rows += accuracy_rows(results, data, [naive.ALL, MAJORITY], scale)
         for label, bar in {"all features": naive.ALL, "majority": MAJORITY}.items():
             mean = bar.best(results, data, scale)[0].mean
             series[(label, "exact")] = (list(scale.epsilons), [mean] * len(scale.epsilons))
@@ -243,7 +244,7 @@ def _show_tuning(results: Results, scale: Scale) -> Shown:
     shared_legend(figure, panels[0])
     parted = {data: {bar.name: bar.best(results, data, scale)[0] for bar in _parted(scale)} for data in TUNED}
     for data, found in parted.items():
-        rows += accuracy_rows(results, data, _parted(scale), scale)
+        rows += accuracy_rows(results, data, [*_parted(scale), naive.ALL, MAJORITY, *naive.defaults()], scale)
         summary += [{"data": data, "tuned": "rows or budget", "method": n, "best": str(v)} for n, v in found.items()]
     floors = {data: MAJORITY.best(results, data, scale)[0].mean for data in TUNED}
     claims = [_split_claim(curves), _rate_claim(curves), _parted_claim(parted, floors)]
