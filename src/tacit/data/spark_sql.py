@@ -16,8 +16,9 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.window import Window
 
-from tacit.data.bounding import CUT, CUT_FACTOR, KEY, PERSON_COIN, ROW_COIN, ROW_ORDER, Bounding
+from tacit.data.bounding import CUT, KEY, PERSON_COIN, ROW_COIN, ROW_ORDER, Bounding
 from tacit.data.columns import BLANKS, CategoryColumn, NumberColumn, SparseColumn, TextColumn, Value
+from tacit.data.compiled import CUT_FACTOR
 from tacit.data.errors import SchemaError
 from tacit.data.features import NUMBER_PATTERN
 from tacit.data.hashing import Longs, hash_strings
