@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: install demo dev services check test bench clean
+.PHONY: install demo dev services check test bench audit clean
 
 install: $(VENV)/installed
 
@@ -46,6 +46,10 @@ test: check services
 bench: export TACIT_DATA ?= $(abspath $(wildcard ../shared/data))
 bench: dev
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
+
+# Attack every mechanism, the broken ones on purpose.
+audit: install
+	$(BIN)/tacit audit
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-output

@@ -46,7 +46,7 @@ def laplace_at_least(k: Any, scale: float) -> Floats:
     k = np.asarray(k, dtype=np.float64)
     q = math.exp(-1 / scale)
     above = np.exp(-np.maximum(k, 0) / scale) / (1 + q)
-    return np.where(k > 0, above, 1 - np.exp(-np.maximum(1 - k, 1) / scale) / (1 + q))
+    return np.asarray(np.where(k > 0, above, 1 - np.exp(-np.maximum(1 - k, 1) / scale) / (1 + q)))
 
 
 @lru_cache(maxsize=64)
@@ -60,8 +60,16 @@ def gaussian_log(x: Any, variance: float) -> Floats:
     return np.asarray(-(np.asarray(x, dtype=np.float64) ** 2) / (2 * variance) - _gaussian_total(variance))
 
 
-def selection_log(utilities: Any, rate: float, choice: Choice, weights: Any = None) -> Floats:
-    """Log-probability of each candidate, by the exponential mechanism or by permute-and-flip.
+@lru_cache(maxsize=64)
+def _gauss(size: int) -> tuple[Floats, Floats]:
+    nodes, shares = np.polynomial.legendre.leggauss(size)
+    return (nodes + 1) / 2, shares / 2
+
+
+def selection_log(
+    utilities: Any, rate: float, choice: Choice, weights: Any = None, wanted: Any = slice(None)
+) -> Floats:
+    """Log-probability of each wanted candidate, by the exponential mechanism or by permute-and-flip.
 
     Permute-and-flip chooses uniformly among the heads, so P(j) = h_j·E[1/(1 + heads among the others)] =
     h_j·∫ Π_{i≠j} (1 − h_i + h_i·t) dt over [0, 1]: a polynomial, which Gauss's rule integrates exactly.
@@ -70,13 +78,12 @@ def selection_log(utilities: Any, rate: float, choice: Choice, weights: Any = No
     if choice is Choice.EXPONENTIAL:
         logs = logs if weights is None else logs + np.log(np.asarray(weights, dtype=np.float64))
         shifted = logs - logs.max()
-        return np.asarray(shifted - math.log(float(np.exp(shifted).sum())))
-    nodes, shares = np.polynomial.legendre.leggauss(len(logs) // 2 + 1)
-    nodes, shares = (nodes + 1) / 2, shares / 2
+        return np.asarray((shifted - math.log(float(np.exp(shifted).sum())))[wanted])
+    nodes, shares = _gauss(len(logs) // 2 + 1)
     factors = np.log1p(-np.exp(logs)[None, :] * (1 - nodes)[:, None])
-    others = factors.sum(axis=1, keepdims=True) - factors
+    others = factors.sum(axis=1, keepdims=True) - factors[:, wanted]
     top = others.max(axis=0)
-    return np.asarray(logs + top + np.log((shares[:, None] * np.exp(others - top)).sum(axis=0)))
+    return np.asarray(logs[wanted] + top + np.log((shares[:, None] * np.exp(others - top)).sum(axis=0)))
 
 
 def _top_k_log(values: Ints, mechanism: TopK, sensitivity: Sensitivity, chosen: Ints) -> float:
@@ -86,7 +93,7 @@ def _top_k_log(values: Ints, mechanism: TopK, sensitivity: Sensitivity, chosen: 
     left, total = list(range(len(values))), 0.0
     for index in chosen.tolist():
         place = left.index(index)
-        total += float(selection_log(values[left], rate, mechanism.choice)[place])
+        total += float(selection_log(values[left], rate, mechanism.choice, wanted=[place])[0])
         left.remove(index)
     return total
 
@@ -109,16 +116,26 @@ def _one_shot_log(values: Ints, scale: float, chosen: Ints) -> float:
     return math.log(float(mass.sum()))
 
 
+def _around(scale: float) -> Ints:
+    reach = math.ceil(_REACH * scale) + 1
+    return np.arange(-reach, reach + 1)
+
+
+@lru_cache(maxsize=256)
+def _answer_log(gap: int, answer: int, for_threshold: float, for_entries: float) -> Floats:
+    """Log-probability of one answer, for each value of the threshold's noise."""
+    k = gap + _around(for_threshold)
+    return np.asarray(np.log(laplace_at_least(k if answer else 1 - k, for_entries)))
+
+
 def _sparse_vector_log(values: Ints, mechanism: SparseVector, sensitivity: Sensitivity, answers: Ints) -> float:
     """Sum over the threshold's noise; given that, answers are independent, and the order of visits is a public coin."""
     for_threshold, for_entries = (float(scale) for scale in mechanism.scales(sensitivity))
-    reach = math.ceil(_REACH * for_threshold) + 1
-    z = np.arange(-reach, reach + 1)
+    z = _around(for_threshold)
     logs = laplace_log(z, for_threshold)
     for value, answer in zip(values.tolist(), answers.tolist(), strict=True):
-        k = mechanism.threshold + z - value
         if answer >= 0:
-            logs = logs + np.log(laplace_at_least(k if answer else 1 - k, for_entries))
+            logs = logs + _answer_log(mechanism.threshold - value, answer, for_threshold, for_entries)
     visited, hits, size = int((answers >= 0).sum()), int((answers == 1).sum()), len(answers)
     orders = 0.0
     if hits == mechanism.limit:  # those visited come first, and the last of them is one of the hits
@@ -139,11 +156,11 @@ def log_mass(mechanism: Mechanism, sensitivity: Sensitivity, values: Any, answer
             return float(gaussian_log(answer - values, float(mechanism.variance(sensitivity))).sum())
         case Selection():
             rate = float(mechanism.rate(sensitivity))
-            return float(selection_log(values, rate, mechanism.choice, mechanism.weights)[answer.item()])
+            return float(selection_log(values, rate, mechanism.choice, mechanism.weights, [answer.item()])[0])
         case SelectEach():
             rate = float(mechanism.rate(sensitivity))
             rows = zip(values, answer, strict=True)
-            return sum(float(selection_log(row, rate, Choice.PERMUTE_AND_FLIP)[index]) for row, index in rows)
+            return sum(float(selection_log(row, rate, Choice.PERMUTE_AND_FLIP, wanted=[j])[0]) for row, j in rows)
         case TopK():
             return _top_k_log(values, mechanism, sensitivity, answer)
         case SparseVector():

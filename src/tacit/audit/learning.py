@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from tacit.audit.outputs import Encoded, Floats
 
 Score = Callable[[Encoded], Floats]
 _BINS = 24
-_MOST_COLUMNS = 64  # for the learners: the columns that differ most
+_MOST_COLUMNS = 128  # for the learners: the columns that differ most
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def learn(runs: Encoded, second: NDArray[np.bool_]) -> dict[str, Score]:
         kept = [bins[place] for place in np.argsort(strength)[::-1][:_MOST_COLUMNS]]
         scores["columns one by one"] = lambda seen: np.sum([part(seen.columns) for part in kept], axis=0)
         if runs.columns.shape[1] > 1:
-            scores["columns together"] = _by_trees(runs, second, [part.column for part in kept])
+            scores["columns together"] = _by_tree(runs, second, [part.column for part in kept])
     return scores
 
 
@@ -77,9 +77,14 @@ def _strength(part: _Bins, columns: Floats, second: NDArray[np.bool_]) -> float:
     return float(logs[second].mean() - logs[~second].mean()) if second.any() and not second.all() else 0.0
 
 
-def _by_trees(runs: Encoded, second: NDArray[np.bool_], kept: list[int]) -> Score:
-    trees = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, min_samples_leaf=40, random_state=0)
-    trees.fit(np.nan_to_num(runs.columns[:, kept], posinf=1e300, neginf=-1e300), second)
-    return lambda seen: np.asarray(
-        trees.decision_function(np.nan_to_num(seen.columns[:, kept], posinf=1e300, neginf=-1e300))
-    )
+def _by_tree(runs: Encoded, second: NDArray[np.bool_], kept: list[int]) -> Score:
+    """Log-ratios of the leaves of a small tree: events on several columns at once."""
+
+    def clean(seen: Encoded) -> Floats:
+        return np.nan_to_num(np.clip(seen.columns[:, kept], -1e30, 1e30), nan=1e31)  # a tree reads 32-bit numbers
+
+    least = max(20, len(second) // 200)
+    tree = DecisionTreeClassifier(max_depth=8, min_samples_leaf=least, random_state=0).fit(clean(runs), second)
+    leaves = tree.apply(clean(runs))
+    logs = _log_ratios(leaves, second, int(tree.tree_.node_count))
+    return lambda seen: logs[tree.apply(clean(seen))]

@@ -10,13 +10,14 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import stats
 
+from tacit.audit.laws import Law
 from tacit.audit.learning import Score, learn
 from tacit.audit.outputs import Encoded, Floats, encode
 from tacit.errors import bad_parameter
@@ -31,6 +32,12 @@ _LEAST_RUNS = 100
 _BLOCKS = 32  # parts of the runs on each neighbour: between two of them the clock is read
 
 
+Method = Literal["exact", "replay", "runs"]
+
+ROUNDING = 1e-9
+"""Exact losses are good to this much."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What an audit can say.
@@ -43,13 +50,13 @@ class Finding:
     confidence : float
         1 minus the chance that ``epsilon`` is too large.
     runs : int
-        On each of the two neighbours.
+        On each of the two neighbours; for exact losses, the pairs or the outputs that were looked at.
     event : str
-        What was seen more often on one of them.
-    rates : (float, float)
-        How often, on the first and on the second neighbour, in the half that tests.
-    tried : int
-        Events that were tested, among which the confidence is divided.
+        What tells the neighbours apart.
+    rates : (float, float), optional
+        How often the event was seen on the first and on the second neighbour, in the half that tests.
+    method : {"runs", "exact", "replay"}
+        Many runs; the laws of the mechanism; or the laws of all draws of a procedure.
     """
 
     epsilon: float
@@ -57,17 +64,19 @@ class Finding:
     confidence: float
     runs: int
     event: str
-    rates: tuple[float, float]
-    tried: int
+    rates: tuple[float, float] | None = None
+    method: Method = "runs"
     outputs: tuple[Encoded, Encoded] | None = field(default=None, repr=False, compare=False)
+    laws: tuple[Law, Law] | None = field(default=None, repr=False, compare=False)
 
     @property
     def violation(self) -> bool:
         """Whether the claim is refuted."""
-        return self.epsilon > self.claimed.epsilon
+        return self.epsilon > self.claimed.epsilon + (0.0 if self.method == "runs" else ROUNDING)
 
     def __str__(self) -> str:
-        sure = f"{100 * self.confidence:.6g} % confidence, {self.runs:,} runs on each neighbour"
+        what = {"runs": "runs on each neighbour", "exact": "pairs, exactly", "replay": "outputs, exactly"}[self.method]
+        sure = f"{self.runs:,} {what}" + (f", {100 * self.confidence:.6g} % confidence" if self.confidence < 1 else "")
         if self.violation:
             return f"violation: ε is at least {self.epsilon:.3g}, claimed {self.claimed} ({sure}; {self.event})"
         return f"no violation found: at least {self.epsilon:.3g} of the claimed {self.claimed} is used ({sure})"
@@ -79,6 +88,7 @@ class Finding:
             "claimed_delta": self.claimed.delta,
             "proven_epsilon": self.epsilon,
             "violation": self.violation,
+            "method": self.method,
             "confidence": self.confidence,
             "runs": self.runs,
             "event": self.event,
@@ -102,7 +112,7 @@ def audit(
     ----------
     run : callable
         Takes one data set and returns what would be published: numbers, arrays, texts, or lists and dicts of them.
-        It must draw fresh noise in every call.
+        It must draw fresh noise in every call. An error that it raises is an output as well.
     pair : two data sets
         Neighbours: one unit more or less.
     claimed : Budget
@@ -124,10 +134,12 @@ def audit(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> finding = audit(lambda n: n + rng.laplace(scale=0.5), (0, 1), claimed=Budget(1.0), runs=4000)
-    >>> finding.violation, finding.epsilon < 2
+    >>> import random
+    >>> coin = random.Random(0)
+    >>> def answer(truth):  # randomised response that tells the truth nine times of ten: ε = ln 9 = 2.2
+    ...     return truth if coin.random() < 0.9 else 1 - truth
+    >>> finding = audit(answer, (0, 1), claimed=Budget(1.0), runs=4000)
+    >>> finding.violation, 1.8 < finding.epsilon < 2.2
     (True, True)
     """
     if not callable(run):
@@ -151,7 +163,23 @@ class _OneByOne:
     run: Callable[[Any], Any]
 
     def __call__(self, data: Any, count: int) -> list[Any]:
-        return [self.run(data) for _ in range(count)]
+        return [self._once(data) for _ in range(count)]
+
+    def _once(self, data: Any) -> Any:
+        try:
+            return self.run(data)
+        except Exception as error:
+            return _Raised(error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """An error: whoever sees it learns something, too."""
+
+    error: Exception
+
+    def __repr__(self) -> str:
+        return f"{type(self.error).__name__}: {self.error}"
 
 
 def attack(
@@ -176,6 +204,8 @@ def attack(
         raise bad_parameter("audit", "seconds", "above 0", seconds)
     first, second = collect(sampler, pair, int(runs), seconds=seconds, jobs=jobs, progress=progress)
     number = min(len(first), len(second))
+    if all(isinstance(output, _Raised) for output in (*first, *second)):
+        raise first[0].error
     seen = encode([*first[:number], *second[:number]])
     return judge(seen.take(slice(0, number)), seen.take(slice(number, None)), claimed, confidence)
 
@@ -265,14 +295,14 @@ def judge(first: Encoded, second: Encoded, claimed: Budget, confidence: float = 
         for name, score in learn(both, labels).items()
     ]
     share = (1 - confidence) / max(len(events), 1)
-    best, words, rates = 0.0, "nothing tells the neighbours apart", (0.0, 0.0)
+    best, words, rates = 0.0, "nothing that was learnt tells the neighbours apart", None
     for event in events:
         here, there = event.shows(first.take(test)), event.shows(second.take(test))
         more, less = (there, here) if event.sign > 0 else (here, there)
         bound = float(lower_bound(more.sum(), less.sum(), len(more), share, claimed.delta))
         if bound > best:
             best, words, rates = bound, str(event), (float(here.mean()), float(there.mean()))
-    return Finding(best, claimed, confidence, number, words, rates, len(events), (first, second))
+    return Finding(best, claimed, confidence, number, words, rates, outputs=(first, second))
 
 
 def _join(first: Encoded, second: Encoded) -> Encoded:

@@ -30,13 +30,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from tacit._version import __version__
-    from tacit.cli import demo, ledger, schema
+    from tacit.cli import audit, demo, ledger, schema
 
     parser = argparse.ArgumentParser(
         prog="tacit", description="Machine learning on data that nobody may look at, under one enforced budget."
     )
     parser.add_argument("--version", action="version", version=f"tacit {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    audit.add_to(commands)
     demo.add_to(commands)
     ledger.add_to(commands)
     schema.add_to(commands)
