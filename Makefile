@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: install demo dev services check test bench paper docs clean
+.PHONY: install demo dev services check test bench audit paper docs clean
 
 install: $(VENV)/installed
 
@@ -46,6 +46,10 @@ test: check services
 bench: export TACIT_DATA ?= $(abspath $(wildcard ../shared/data))
 bench: dev
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
+
+# Attack every mechanism, the broken ones on purpose.
+audit: install
+	$(BIN)/tacit audit
 
 # The paper's evaluation run again, as written (not private) beside sound; QUICK=--quick for a short one.
 paper: export TACIT_DATA ?= $(abspath $(wildcard ../shared/data))
