@@ -1,8 +1,8 @@
 """Every code block in the README and the documents runs, every link leads somewhere, and the site builds.
 
 A page's blocks run in their order, in a folder and a process of its own: ``python`` in one namespace, ``sh`` in a
-shell. Blocks called ``text``, ``toml`` or ``console`` show something and are not run; no other kind is allowed. A page that says
-``<!-- needs: … -->`` is skipped, with the reason, where that is not there.
+shell. Blocks called ``text``, ``toml`` or ``console`` show something and are not run; no other kind is allowed. A page
+that says ``<!-- needs: … -->`` is skipped, with the reason, where that is not there.
 """
 
 from __future__ import annotations
