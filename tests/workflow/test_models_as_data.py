@@ -72,6 +72,7 @@ def models() -> dict[str, tuple[Any, Any]]:
         ),
         "table": (tacit.TabularClassifier(schema=SCHEMA, **simulated).fit(TABLE, Y), TABLE),
         "selected": (chain(clone(binary), clone(selector)).fit(X, Y), X),
+        "selected, named": (chain(clone(binary), tacit.TopKSelector(2, **simulated)).fit(frame, Y), frame),
         "selected, logistic": (chain(tacit.LogisticRegression(**simulated), clone(selector)).fit(X, Y), X),
         "selected from a table": (chain(clone(binary), clone(selector), SCHEMA).fit(TABLE, Y), TABLE),
         "encoded": (chain(clone(binary), schema=SCHEMA).fit(TABLE, Y), TABLE),

@@ -27,8 +27,9 @@ from tacit.data.statistics import count, in_parallel
 from tacit.data.sums import GRID, Rules, Weighing, count_correct, mix, mix_classes, normalised_sums
 from tacit.data.totals import feature_scores, row_lengths, total_sums
 from tacit.desk.parts import Part
+from tacit.desk.payer import one_off
 from tacit.errors import PrivacyError, bad_parameter
-from tacit.ledger import Account, Ledger
+from tacit.ledger import Account
 from tacit.privacy.budget import Budget, Number, exact, exact_delta, exact_epsilon
 from tacit.privacy.exact import Exact
 from tacit.privacy.gate import Plan
@@ -82,7 +83,7 @@ class Visit:
         self.owner = owner
         self.epsilon = exact_epsilon(epsilon, owner)
         self.delta = exact_delta(delta, owner)
-        self.account = one_off(account, self.epsilon, self.delta, owner)
+        self.account = one_off(account, Budget(self.epsilon, self.delta), owner)
         self.random_state = _check_state(random_state, owner)
         unit = self.account.unit
         in_memory = not isinstance(data, str | Path | Part)
@@ -266,16 +267,6 @@ def _same(rows: Rows) -> Rows:
 
 def _giving(rows: Rows) -> Callable[[], Rows]:
     return lambda: rows
-
-
-def one_off(account: object, epsilon: Fraction, delta: Fraction, owner: str) -> Account:
-    """The account that pays: the one that was given, or one in memory with exactly this budget."""
-    if account is None:
-        return Ledger.open().account("one-off", budget=Budget(epsilon, delta))
-    if not isinstance(account, Account):
-        expected = "None (a one-off account) or a tacit Account"
-        raise bad_parameter(owner, "account", expected, type(account).__name__, "See tacit.Ledger.open().")
-    return account
 
 
 def _check_state(random_state: Any, owner: str) -> int | None:

@@ -127,16 +127,13 @@ def pack(model: Any) -> Json:
         "arrays": {name: getattr(model, name).tolist() for name in _ARRAYS[kind]},
         "receipt": model.receipt_.to_dict(),
     }
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None:
-        body["feature_names"] = [str(name) for name in names]
     if isinstance(model, TabularClassifier):
         body["schema"] = model.table_.schema.to_dict()
     if isinstance(model, TextClassifier):
         body["rules"] = _pack_rules(model)
     if isinstance(model, LogisticRegression):
         body["norm"] = model.norm_
-    return body | _input(model)
+    return body | _names(model) | _input(model)
 
 
 def _pack_chain(model: SelectingClassifier) -> Json:
@@ -148,13 +145,17 @@ def _pack_chain(model: SelectingClassifier) -> Json:
             "chosen": np.flatnonzero(support).tolist(),
             "receipt": model.selector_.receipt_.to_dict(),
         }
-    return {
-        "kind": "SelectingClassifier",
-        "schema": None if model.schema is None else model.schema.to_dict(),
-        "selector": chosen,
-        "classifier": pack(model.classifier_),
-        "receipt": model.receipt_.to_dict(),
-    } | _input(model)
+    return (
+        {
+            "kind": "SelectingClassifier",
+            "schema": None if model.schema is None else model.schema.to_dict(),
+            "selector": chosen,
+            "classifier": pack(model.classifier_),
+            "receipt": model.receipt_.to_dict(),
+        }
+        | _names(model)
+        | _input(model)
+    )
 
 
 def _pack_rules(model: TextClassifier) -> Json:
@@ -166,6 +167,11 @@ def _pack_rules(model: TextClassifier) -> Json:
         "offsets": None if rules.offsets is None else rules.offsets.tolist(),
         "choice": int(model.choice_),
     }
+
+
+def _names(model: Any) -> Json:
+    names = getattr(model, "feature_names_in_", None)
+    return {} if names is None else {"feature_names": [str(name) for name in names]}
 
 
 def _input(model: Any) -> Json:
@@ -250,7 +256,7 @@ def _unpack_rules(reader: _Reader, model: TextClassifier, width: int) -> None:
 
 
 def _unpack_chain(reader: _Reader) -> Any:
-    reader.only({"kind", "schema", "selector", "classifier", "receipt", "input"})
+    reader.only({"kind", "schema", "selector", "classifier", "receipt", "feature_names", "input"})
     classifier = unpack(reader.mapping("classifier"), reader.place)
     schema = None if reader.body.get("schema") is None else Schema.from_dict(reader.mapping("schema"))
     model = SelectingClassifier(classifier, schema=schema)
@@ -261,7 +267,11 @@ def _unpack_chain(reader: _Reader) -> Any:
     if reader.body.get("selector") is not None:
         model.selector = model.selector_ = _unpack_selection(reader.inner("selector"), width)
         width = len(model.selector_.support_)
-    if schema is not None and schema.n_features != width:
+    if schema is None:
+        model.n_features_in_ = width
+        if "feature_names" in reader.body:
+            model.feature_names_in_ = reader.names("feature_names", width)
+    elif schema.n_features != width:
         raise reader.error("its schema does not fit its features")
     return model
 
