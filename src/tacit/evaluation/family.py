@@ -22,7 +22,7 @@ from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 
 REPLICATES = 200
-SURE = 3.0  # standard deviations of noise that a class must hold to be told from an empty one
+SURE = 4.0  # standard deviations of noise that a class must hold before a bootstrap of it means anything
 UNSEEN = 2.0  # rows spread over the bins before sampling errors are drawn: an empty bin need not be empty next time
 
 
