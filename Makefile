@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: install demo dev services check test bench audit clean
+.PHONY: install demo dev services check test bench audit paper clean
 
 install: $(VENV)/installed
 
@@ -51,5 +51,10 @@ bench: dev
 audit: install
 	$(BIN)/tacit audit
 
+# The paper's evaluation run again, as written (not private) beside sound; QUICK=--quick for a short one.
+paper: export TACIT_DATA ?= $(abspath $(wildcard ../shared/data))
+paper: dev
+	$(BIN)/tacit paper --out paper-output $(QUICK)
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-output
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-output paper-output

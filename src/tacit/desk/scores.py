@@ -109,9 +109,9 @@ def release_scores(
     cuts = np.array([0, CELLS])
     for _ in range(depth):
         cuts = _halve(purse, scores, cuts, weights, level, unit)
-    mechanism = counting_mechanism((1 - TOTALS - cutting) * epsilon, budget.exact_delta, unit)
-    last = purse.release(scores.counts((cuts, cuts)), mechanism, last=True)
     sensitivity = Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
+    mechanism = counting_mechanism((1 - TOTALS - cutting) * epsilon, budget.exact_delta, sensitivity)
+    last = purse.release(scores.counts((cuts, cuts)), mechanism, last=True)
     gaussian = isinstance(mechanism, DiscreteGaussian)
     return Binned(
         cuts=cuts,
@@ -152,12 +152,13 @@ def class_weights(totals: Ints) -> tuple[int, int]:
     return (HEAVY, light) if totals[0] <= totals[1] else (light, HEAVY)
 
 
-def counting_mechanism(epsilon: Fraction, delta: Fraction, unit: Unit) -> DiscreteLaplace | DiscreteGaussian:
+def counting_mechanism(
+    epsilon: Fraction, delta: Fraction, sensitivity: Sensitivity
+) -> DiscreteLaplace | DiscreteGaussian:
     """Laplace noise, or Gaussian noise where δ is so large that its variance is smaller."""
     laplace = DiscreteLaplace(epsilon)
     if delta == 0:
         return laplace
-    sensitivity = Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
     gaussian = DiscreteGaussian(epsilon, delta)
     better = gaussian.variance(sensitivity) < 2 * laplace.scale(sensitivity) ** 2
     return gaussian if better else laplace
@@ -203,12 +204,10 @@ def _receipt(last: Release, budget: Budget, first: Release, level: SelectEach, d
         {"what": f"thresholds, {depth} level(s)", "mechanism": level.name, "epsilon_a_level": float(level.epsilon)},
         {"what": "counts by class and bin", "mechanism": last.receipt["mechanism"], "noise": last.receipt["noise"]},
     ]
-    fields = last.receipt.to_dict() | {
-        "mechanism": "ROC curve by balanced medians",
-        "epsilon": budget.epsilon,
-        "delta": budget.delta,
-        "plan": None,
-        "steps": steps,
-        "proof": "docs/proofs/roc.md",
-    }
-    return Receipt(fields)
+    return whole_receipt(last, budget, "ROC curve by balanced medians", steps, "docs/proofs/roc.md")
+
+
+def whole_receipt(last: Release, budget: Budget, mechanism: str, steps: list[dict[str, Any]], proof: str) -> Receipt:
+    """The receipt of the last step, made one of the whole procedure."""
+    whole = {"mechanism": mechanism, "epsilon": budget.epsilon, "delta": budget.delta, "plan": None}
+    return Receipt(last.receipt.to_dict() | whole | {"steps": steps, "proof": proof})

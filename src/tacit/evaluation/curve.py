@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from tacit.desk.roc_family import Counted
 from tacit.desk.scores import Binned
 from tacit.errors import bad_parameter
-from tacit.evaluation.display import plot_roc
+from tacit.evaluation.display import plot_roc, roc_html
 from tacit.evaluation.metrics import Metrics
 from tacit.evaluation.model import Evidence, Floats, Model, Noise
 from tacit.evaluation.posterior import curves, draw, draw_counts, draw_direct, generator, plain_curves, rates_of
@@ -114,6 +115,11 @@ class RocCurve:
         """What was released, what it cost, and why that is enough."""
         return self._binned.receipt
 
+    @property
+    def release(self) -> Binned | Counted:
+        """The public numbers that the curve is read from."""
+        return self._binned
+
     def auc_interval(self, level: float = 0.95) -> tuple[float, float]:
         """An interval for the area under the population's curve, noise and sampling included."""
         tail = (1 - check_level("auc_interval", level)) / 2
@@ -190,6 +196,9 @@ class RocCurve:
         scores = low + (high - low) * scores_at(np.ceil(cells).astype(np.int64))
         scores[0], scores[-1] = np.inf, low
         return np.minimum.accumulate(scores)
+
+    def _repr_html_(self) -> str:
+        return roc_html(self)
 
     def __repr__(self) -> str:
         low, high = self.auc_interval()
