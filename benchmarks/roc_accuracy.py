@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import trapezoid
 from scipy.special import ndtr, ndtri
 
 import tacit
@@ -91,7 +92,7 @@ def exact_curve(negatives: Floats, positives: Floats) -> tuple[Floats, Floats]:
 
 def truth_of(scores: Population) -> Truth:
     fpr, tpr = exact_curve(*scores)
-    return Truth(scores, np.interp(MIDDLES, fpr, tpr), float(np.trapezoid(tpr, fpr)))
+    return Truth(scores, np.interp(MIDDLES, fpr, tpr), float(trapezoid(tpr, fpr)))
 
 
 def populations(source: str) -> list[Truth]:

@@ -54,9 +54,10 @@ def test_receipts_link_to_proofs_that_exist() -> None:
         TopK,
     )
     from tacit.privacy.objective import ObjectivePerturbation
+    from tacit.privacy.smooth import SmoothNoise
 
     mechanisms = (DiscreteLaplace, DiscreteGaussian, Selection, SelectEach, TopK, SparseVector, PartitionSelection)
-    for mechanism in (*mechanisms, ObjectivePerturbation):
+    for mechanism in (*mechanisms, ObjectivePerturbation, SmoothNoise):
         page, _, anchor = mechanism.proof.partition("#")
         text = (ROOT / page).read_text()
         headings = [

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tacit import audit
     from tacit._version import __version__
     from tacit.data import datasets
     from tacit.data.errors import DataError, RowError, SchemaError, SourceError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         LedgerError,
         LedgerVersionError,
         MissingExtraError,
+        ModelError,
         ParameterError,
         PrivacyError,
         TacitError,
@@ -29,20 +31,25 @@ if TYPE_CHECKING:
     from tacit.evaluation.roc import roc_curve
     from tacit.ledger import Account, Ledger
     from tacit.models.blackbox import BlackBoxClassifier
+    from tacit.models.chain import SelectingClassifier
     from tacit.models.logistic import LogisticRegression
     from tacit.models.naive_bayes import BernoulliNB
+    from tacit.models.storage import load
     from tacit.models.tabular import TabularClassifier
     from tacit.models.text import TextClassifier
     from tacit.models.tuning import tune
+    from tacit.plan import forecast
     from tacit.privacy.budget import Budget
     from tacit.privacy.release import Receipt, Release
     from tacit.privacy.unit import Neighbours, Unit
     from tacit.selection.choosing import ThresholdSelector, TopKSelector
     from tacit.selection.cluster import ClusterSelector
     from tacit.selection.counting import CountSelector
+    from tacit.workflow import Result, Workflow
 
 _HOMES = {
     "__version__": "tacit._version",
+    "audit": "tacit.audit",
     "Account": "tacit.ledger",
     "BernoulliNB": "tacit.models.naive_bayes",
     "BlackBoxClassifier": "tacit.models.blackbox",
@@ -56,14 +63,17 @@ _HOMES = {
     "LedgerVersionError": "tacit.errors",
     "LogisticRegression": "tacit.models.logistic",
     "MissingExtraError": "tacit.errors",
+    "ModelError": "tacit.errors",
     "Neighbours": "tacit.privacy.unit",
     "ParameterError": "tacit.errors",
     "PrivacyError": "tacit.errors",
     "Receipt": "tacit.privacy.release",
     "Release": "tacit.privacy.release",
+    "Result": "tacit.workflow",
     "RowError": "tacit.data.errors",
     "Schema": "tacit.data.schema",
     "SchemaError": "tacit.data.errors",
+    "SelectingClassifier": "tacit.models.chain",
     "SourceError": "tacit.data.errors",
     "TabularClassifier": "tacit.models.tabular",
     "TacitError": "tacit.errors",
@@ -73,8 +83,11 @@ _HOMES = {
     "TopKSelector": "tacit.selection.choosing",
     "Unit": "tacit.privacy.unit",
     "UnknownAccountError": "tacit.errors",
+    "Workflow": "tacit.workflow",
     "compare": "tacit.evaluation.compare",
     "datasets": "tacit.data.datasets",
+    "forecast": "tacit.plan",
+    "load": "tacit.models.storage",
     "roc_curve": "tacit.evaluation.roc",
     "split": "tacit.data.split",
     "tune": "tacit.models.tuning",
@@ -94,14 +107,17 @@ __all__ = [
     "LedgerVersionError",
     "LogisticRegression",
     "MissingExtraError",
+    "ModelError",
     "Neighbours",
     "ParameterError",
     "PrivacyError",
     "Receipt",
     "Release",
+    "Result",
     "RowError",
     "Schema",
     "SchemaError",
+    "SelectingClassifier",
     "SourceError",
     "TabularClassifier",
     "TacitError",
@@ -111,9 +127,13 @@ __all__ = [
     "TopKSelector",
     "Unit",
     "UnknownAccountError",
+    "Workflow",
     "__version__",
+    "audit",
     "compare",
     "datasets",
+    "forecast",
+    "load",
     "roc_curve",
     "split",
     "tune",
@@ -135,7 +155,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"tacit has no {name!r}: {_UNSOUND[name]}. Use tacit.ThresholdSelector or CountSelector.")
     if name in _HOMES:
         home = import_module(_HOMES[name])
-        return home if _HOMES[name].endswith(f".{name}") and not hasattr(home, name) else getattr(home, name)
+        if _HOMES[name] == f"tacit.{name}" or (_HOMES[name].endswith(f".{name}") and not hasattr(home, name)):
+            return home
+        return getattr(home, name)
     raise AttributeError(f"module 'tacit' has no attribute {name!r}")
 
 

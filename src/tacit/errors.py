@@ -42,6 +42,10 @@ class LedgerVersionError(LedgerError):
     """The ledger was written by a newer tacit."""
 
 
+class ModelError(TacitError):
+    """A file of a released model cannot be used: foreign, damaged or of a newer version."""
+
+
 class MissingExtraError(TacitError, ImportError):
     """An optional part of tacit is not installed."""
 

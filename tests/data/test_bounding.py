@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.data.bounding import (
-    CUT_FACTOR,
     Bounding,
     FeatureHasher,
     bound_rows,
+    cut_prefix,
     default_max_ones,
     keep_features,
     row_keys,
-    runs,
 )
+from tacit.data.compiled import CUT_FACTOR, count_cut_rows
 from tacit.data.rows import Rows, offsets_of
 from tacit.errors import ParameterError
 from tacit.privacy.unit import Unit
@@ -147,20 +147,11 @@ def test_many_blocks_of_rows() -> None:
 
 
 @given(rows_of, st.integers(1, 18), seeds)
-def test_runs_hold_what_is_kept(rows: list[Row], r: int, seed: int) -> None:
-    rows = [*rows, *[(frozenset([1, 2]), 0, "p")] * 20]  # with few long rows, and with many
-    packed, bounding = pack(rows), Bounding(r, seed=seed)
-    edges, labels = runs(packed, bounding)
-    assert edges[0] == 0
-    assert edges[-1] == len(packed.indices)
-    assert (np.diff(edges) >= 0).all()
-    cells = Counter(
-        (int(y), int(j))
-        for low, high, y in zip(edges, edges[1:], labels, strict=False)
-        for j in packed.indices[low:high]
-    )
+def test_the_compiled_loop_counts_what_is_kept(rows: list[Row], r: int, seed: int) -> None:
+    packed, bounding, shape = pack(rows), Bounding(r, seed=seed), (CLASSES, D)
+    counted = count_cut_rows(packed.indptr, packed.indices, packed.labels, shape, r, cut_prefix(bounding.key))
     expected = Counter((y, j) for features, y, _ in rows for j in oracle.keep_features(features, bounding))
-    assert Counter({cell: number for cell, number in cells.items() if cell[0] >= 0}) == expected
+    assert Counter({(int(y), int(j)): int(counted[j, y]) for j, y in np.argwhere(counted)}) == expected
 
 
 def test_features_are_kept_uniformly() -> None:

@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.data.bounding import Bounding
+from tacit.data.compiled import is_plain
+from tacit.data.errors import SchemaError
 from tacit.data.files import FileOptions
 from tacit.data.schema import CategoryColumn, NumberColumn, Schema, TextColumn
 from tacit.data.sources import open_source
@@ -252,18 +254,36 @@ def test_a_matrix_is_left_as_it_was() -> None:
     assert matrix.indices.tolist() == [2, 2, 0, 1, 1]
 
 
-def test_large_matrices_take_the_sparse_product() -> None:
-    random = np.random.default_rng(4)
-    matrix = sp.random_array((4000, 6), density=0.5, rng=random, format="csr")
-    y = random.integers(0, 3, 4000)
-    for data in (matrix, (matrix > 0).astype(np.int64), (matrix > 0).astype(np.float64)):
-        for classes in ((0, 1, 2), tuple(range(6))):
-            counts = count(open_source(data, Schema.matrix(6, classes), y=y), Bounding(2, seed=0))
-            plain = [
-                (frozenset(np.flatnonzero(row).tolist()), int(label), None)
-                for row, label in zip(matrix.toarray(), y, strict=True)
-            ]
-            assert same(counts, oracle.count(oracle.bound(plain, Bounding(2, seed=0)), len(classes), 6))
+@pytest.mark.parametrize("broken", ["repeated", "descending", "negative", "two", "nan", "beyond", "none"])
+def test_the_compiled_check_sees_what_is_not_plain(broken: str) -> None:
+    indptr, indices = np.array([0, 3, 3, 5, 6, 6]), np.array([1, 4, 6, 0, 2, 5], dtype=np.int32)
+    data = np.ones(6)
+    change = {
+        "repeated": lambda: indices.__setitem__(1, 1),
+        "descending": lambda: indices.__setitem__(3, 3),
+        "negative": lambda: indices.__setitem__(3, -1),
+        "two": lambda: data.__setitem__(5, 2),
+        "nan": lambda: data.__setitem__(0, np.nan),
+        "beyond": lambda: indices.__setitem__(5, 7),
+        "none": lambda: None,
+    }
+    change[broken]()
+    assert is_plain(indptr, indices, data, 7) == (broken == "none")
+    assert is_plain(indptr.astype(np.int32), indices, data.astype(np.float32), 7) == (broken == "none")
+
+
+def test_a_falling_index_pointer_is_not_plain() -> None:
+    assert not is_plain(np.array([0, 2, 1, 3]), np.arange(3, dtype=np.int32), np.ones(3), 3)
+    assert is_plain(np.array([0]), np.zeros(0, dtype=np.int32), np.ones(0), 3)
+
+
+@pytest.mark.parametrize("rows", [50, 300_000])
+@pytest.mark.parametrize("index", [-1, 7])
+def test_a_broken_matrix_is_an_error(rows: int, index: int) -> None:
+    matrix = sp.csr_array(np.ones((rows, 7)))
+    matrix.indices[3] = index
+    with pytest.raises(SchemaError, match="broken"):
+        open_source(matrix, Schema.matrix(7, (0, 1)), y=np.zeros(rows, dtype=int))
 
 
 def test_threads_share_large_matrices() -> None:
@@ -271,10 +291,12 @@ def test_threads_share_large_matrices() -> None:
     n, d = 150_000, 30
     matrix = sp.csr_array((random.random((n, d)) < 0.3).astype(np.float64))
     y = random.integers(0, 2, n)
-    one, two = (
-        count(open_source(matrix, Schema.matrix(d, (0, 1)), y=y), Bounding(12, seed=0), jobs=jobs) for jobs in (1, 3)
+    one, two, general = (
+        count(open_source(matrix, Schema.matrix(d, (0, 1)), y=y), Bounding(12, seed=0, preference=ranks), jobs=jobs)
+        for jobs, ranks in ((1, None), (3, None), (1, np.zeros(d, dtype=int)))
     )
     assert same(one, (open_exact(two.features), open_exact(two.labels)))
+    assert same(one, (open_exact(general.features), open_exact(general.labels)))
     kept = count(open_source(matrix, Schema.matrix(d, (0, 1)), y=y), Bounding(d), jobs=3)
     assert np.array_equal(open_exact(kept.features), (matrix.T @ np.stack([1 - y, y], axis=1)).T)
 

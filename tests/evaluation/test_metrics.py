@@ -82,3 +82,15 @@ def test_an_unknown_class_makes_everything_unknown() -> None:
     m = tacit.roc_curve(np.zeros(100), np.linspace(0, 1, 100), epsilon=10.0, random_state=0).metrics
     found = m.recall(0.5)
     assert (found.low, found.high) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("name", ["precision_recall", "lift", "calibration"])
+def test_curves_with_bands_are_drawn(case, name: str) -> None:  # type: ignore[no-untyped-def]
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    band = getattr(case[2], name)()
+    ax = band.plot()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (band.x_label, band.y_label)
+    assert ax.lines[0].get_ydata() == pytest.approx(band.y)
+    assert band.plot(ax) is ax
+    matplotlib.pyplot.close("all")

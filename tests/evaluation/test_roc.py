@@ -207,10 +207,19 @@ class TestDisplay:
         assert curve.plot(ax) is ax
         matplotlib.pyplot.close("all")
 
+    def test_a_notebook_shows_a_table_of_text(self) -> None:
+        y = np.array(["<b>no</b>", "<b>yes</b>"] * 200)
+        curve = tacit.roc_curve(y, np.linspace(0, 1, 400), epsilon=1.0, pos_label="<b>yes</b>", random_state=0)
+        shown = curve._repr_html_()
+        assert "&lt;b&gt;yes&lt;/b&gt;" in shown
+        assert "<b>" not in shown
+        assert f"{curve.auc:.3f}" in shown
+        assert "not private" in shown
+
     def test_a_missing_matplotlib_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
         curve = tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0)
-        with pytest.raises(tacit.MissingExtraError, match=r"tacit\[plot\]"):
+        with pytest.raises(tacit.MissingExtraError, match="pip install matplotlib"):
             curve.plot()
 
     def test_scikit_learn_s_display(self) -> None:

@@ -15,10 +15,22 @@ from tacit.errors import ParameterError, PrivacyError
 from tacit.privacy import _drawing, _noise, gate
 from tacit.privacy.exact import Exact
 from tacit.privacy.mechanisms import DiscreteLaplace
-from tacit.privacy.objective import NOISE_GRID, OUTPUT_GRID, SHARES, ExactObjective, ObjectivePerturbation
+from tacit.privacy.objective import (
+    NOISE_GRID,
+    OUTPUT_GRID,
+    OUTPUT_SHARE,
+    ExactObjective,
+    GaussianObjectivePerturbation,
+    ObjectivePerturbation,
+)
 from tacit.privacy.unit import Bound, Sensitivity, Unit
 
-ROW = Sensitivity.of_row_gradients(Bound(rows=1, ones=1))
+
+def of_rows(rows: int, norm: Any = "L1", entries: int = 1) -> Sensitivity:
+    return Sensitivity.of_row_gradients(Bound(rows=rows, ones=1), norm=norm, entries=entries)
+
+
+ROW = of_rows(1)
 LOSSES: dict[str, tuple[Fraction, Any, Any]] = {
     "logistic": (
         Fraction(1, 4),
@@ -40,7 +52,7 @@ def test_densities_of_exact_minimisers_differ_by_no_more_than_is_claimed(loss: s
     """
     curvature, slope, bend = LOSSES[loss]
     mechanism = ObjectivePerturbation(epsilon, curvature, 1)
-    sensitivity = Sensitivity.of_row_gradients(Bound(rows=rows, ones=1))
+    sensitivity = of_rows(rows)
     lam = float(mechanism.regularisation(sensitivity))
     scale = float(mechanism.noise_scale(sensitivity)) / NOISE_GRID
     theta = np.linspace(-12, 12, 4001)
@@ -56,23 +68,36 @@ def test_densities_of_exact_minimisers_differ_by_no_more_than_is_claimed(loss: s
         for data in itertools.combinations_with_replacement(values, size):
             for unit in itertools.combinations_with_replacement(values, rows):
                 worst = max(worst, float(np.abs(log_density(data + unit) - log_density(data)).max()))
-    assert worst <= epsilon * float(SHARES["noise"] + SHARES["curvature"]) + 1e-9
-    assert worst >= 0.5 * epsilon * float(SHARES["noise"])
+    assert worst <= epsilon * float(1 - OUTPUT_SHARE) + 1e-9
+    assert worst >= 0.4 * epsilon
 
 
 def test_the_scales_are_those_of_the_proof() -> None:
     mechanism = ObjectivePerturbation(2.0, Fraction(1, 4), 100)
-    assert mechanism.noise_scale(ROW) == Fraction(NOISE_GRID + 100) / (2 * SHARES["noise"])
-    lam = mechanism.regularisation(ROW)
-    assert math.log(1 + 0.25 / float(lam)) <= 2 * float(SHARES["curvature"])
-    assert math.log(1 + 0.25 / (float(lam) * (1 - 1e-9))) > 2 * float(SHARES["curvature"])
+    noise, curvature = mechanism.split(ROW)
+    assert noise + curvature == 2 * (1 - OUTPUT_SHARE)
+    assert mechanism.noise_scale(ROW) == Fraction(NOISE_GRID + 100) / noise
+    assert math.log(1 + 0.25 / float(mechanism.regularisation(ROW))) <= float(curvature)
     moved = 10 * OUTPUT_GRID * Fraction(1, 1 << 20) + 100
-    assert mechanism.output_scale() == 2 * moved / (2 * SHARES["output"])
-    assert sum(SHARES.values()) == 1
+    assert mechanism.output_scale() == 2 * moved / (2 * OUTPUT_SHARE)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+@pytest.mark.parametrize("curvature", [Fraction(1, 4), Fraction(1)])
+def test_the_regularisation_hides_the_curvature_and_suits_the_noise(epsilon: float, curvature: Fraction) -> None:
+    for mechanism in (
+        ObjectivePerturbation(epsilon, curvature, 10),
+        GaussianObjectivePerturbation(epsilon, 1e-6, curvature, 10),
+    ):
+        for sensitivity in (of_rows(1, "L2", 10), of_rows(3, "L2", 10)):
+            lam = float(mechanism.regularisation(sensitivity))
+            spent = sensitivity.linf * math.log1p(float(curvature) / lam)
+            assert spent <= float(mechanism.split(sensitivity)[1]) * (1 + 1e-12)
+            assert lam >= mechanism.deviation(sensitivity) * (1 - 1e-5)
 
 
 def problem(size: int = 2, curvature: Fraction = Fraction(1, 4)) -> ExactObjective:
-    def solve(noise: Any, regularisation: Fraction) -> Any:
+    def solve(noise: Any, regularisation: Fraction, allowed: Fraction) -> Any:
         assert len(noise) == size
         return np.zeros(size, dtype=np.int64)
 
@@ -119,7 +144,7 @@ def test_noise_that_would_drown_everything_is_refused() -> None:
 def test_the_noise_handed_to_the_problem_has_its_scale() -> None:
     seen = []
 
-    def solve(noise: Any, regularisation: Fraction) -> Any:
+    def solve(noise: Any, regularisation: Fraction, allowed: Fraction) -> Any:
         seen.append(noise)
         return np.zeros(3000, dtype=np.int64)
 

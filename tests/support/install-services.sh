@@ -1,10 +1,11 @@
 #!/bin/sh
-# Install what the tests start on this machine: PostgreSQL's server, and Java for Spark (Debian packages).
+# Install what the tests start on this machine: PostgreSQL's server, Java for Spark, and a browser (Debian packages).
 # Says what it could not do; those tests are then skipped and say why.
 set -u
 wanted=""
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1 || wanted="postgresql"
 command -v java >/dev/null 2>&1 || wanted="$wanted default-jre-headless"
+command -v chromium >/dev/null 2>&1 && command -v chromedriver >/dev/null 2>&1 || wanted="$wanted chromium chromium-driver"
 [ -n "$wanted" ] || exit 0
 
 skip() {

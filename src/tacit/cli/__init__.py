@@ -20,8 +20,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TacitError as error:
         print(f"tacit: error: {error}", file=sys.stderr)
         return EXIT_USER_ERROR
-    except KeyboardInterrupt:
-        print("tacit: interrupted. What was charged before stays charged: see 'tacit ledger show'.", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        what = str(error) or "Interrupted. What was charged before stays charged: see 'tacit ledger show'."
+        print(f"tacit: {what}", file=sys.stderr)
         return EXIT_USER_ERROR
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -30,14 +31,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from tacit._version import __version__
-    from tacit.cli import demo, ledger, schema
+    from tacit.cli import audit, compare, demo, evaluate, ledger, paper, plan, run, schema, score
 
     parser = argparse.ArgumentParser(
         prog="tacit", description="Machine learning on data that nobody may look at, under one enforced budget."
     )
     parser.add_argument("--version", action="version", version=f"tacit {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    demo.add_to(commands)
-    ledger.add_to(commands)
-    schema.add_to(commands)
+    for command in (demo, run, score, evaluate, compare, plan, schema, ledger, audit, paper):
+        command.add_to(commands)
     return parser

@@ -27,24 +27,21 @@ own, c, because it is taken of every row: it costs a product and an XOR for each
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tacit.data.compiled import CUT_FACTOR
 from tacit.data.hashing import Longs, chain, chain_last, hash_strings, spread
 from tacit.data.rows import Ids, Rows, concatenate, offsets_of
 from tacit.errors import bad_parameter
 from tacit.privacy.unit import Bound, Unit, check_count
 
 KEY, CUT, ROW_ORDER, ROW_COIN, PERSON_COIN, RAW_COIN = 1, 2, 3, 4, 5, 6
-CUT_FACTOR = 2654435761  # odd, near 2^32 divided by the golden ratio
 
 _BLOCK = 1 << 15  # entries handled at a time: small enough for the processor's cache
-_ROWS = 1 << 14  # rows that are cut at a time
-_FEW_LONG = 8  # where fewer than one row in so many is cut, the others are left as they are
 _FEW, _MORE, _MUCH = 4, 8, 100_000  # of default_max_ones
 _HALF = np.uint64(32)
 
@@ -136,6 +133,11 @@ def row_keys(rows: Rows, hasher: FeatureHasher) -> Longs:
     return keys
 
 
+def cut_prefix(seed: int) -> Longs:
+    """The chain of hashes before the key of a cut."""
+    return chain(seed, CUT)
+
+
 def _first_kept(rows: Rows, seed: int) -> Longs:
     """Where each row begins to keep features: the place o of the cut."""
     words = rows.indices.astype(np.uint32)
@@ -144,65 +146,8 @@ def _first_kept(rows: Rows, seed: int) -> Longs:
     np.bitwise_xor.accumulate(words, out=running[1:])
     lengths, ends = np.diff(rows.indptr), running[rows.indptr]
     keys = (ends[1:] ^ ends[:-1]) + (lengths << 32)
-    upper = chain_last(chain(seed, CUT), spread(keys)).view(np.uint64) >> _HALF
+    upper = chain_last(cut_prefix(seed), spread(keys)).view(np.uint64) >> _HALF
     return ((upper * lengths.view(np.uint64)) >> _HALF).view(np.int64)
-
-
-def runs(rows: Rows, bounding: Bounding) -> tuple[NDArray[np.signedinteger[Any]], Longs]:
-    """Rows as runs of entries that are kept or dropped together, where there is no preference.
-
-    Returns
-    -------
-    edges : int64 array, or int32 where that is wide enough
-        Where each run begins, and the end of the last. Runs follow each other as the rows do; a row that is cut has
-        three of them, and any other one or, with two empty ones, three.
-    labels : array of the type of ``rows.labels``
-        The label of the run's row, or −1 where the run is dropped.
-    """
-    long = np.flatnonzero(np.diff(rows.indptr) > bounding.max_ones)
-    if not len(long):
-        return rows.indptr, rows.labels
-    if _FEW_LONG * len(long) < len(rows):
-        inner, codes = _three_runs(rows.take(long), bounding)
-        inside = inner[:, 1:] + (rows.indptr[long] - inner[:, 0])[:, None]
-        edges = np.insert(rows.indptr, np.repeat(long + 1, 2), inside.ravel())
-        labels = np.insert(rows.labels, np.repeat(long, 2), codes[:, :2].ravel())
-        labels[long + 2 * np.arange(1, len(long) + 1)] = codes[:, 2]
-        return edges, labels
-    edges = np.empty(3 * len(rows) + 1, dtype=_edge_type(rows))
-    labels = np.empty(3 * len(rows), dtype=rows.labels.dtype)
-    edges[-1] = rows.indptr[-1]
-    for begin in range(0, len(rows), _ROWS):
-        part = rows.part(begin, min(begin + _ROWS, len(rows)))
-        place = slice(3 * begin, 3 * (begin + len(part)))
-        inner, codes = _three_runs(part, bounding)
-        np.add(inner.ravel(), rows.indptr[begin].astype(edges.dtype), out=edges[place])
-        labels[place] = codes.ravel()
-    return edges, labels
-
-
-def _three_runs(rows: Rows, bounding: Bounding) -> tuple[NDArray[np.signedinteger[Any]], Longs]:
-    """Where the three runs of each row begin, and their labels, one line a row; runs may be empty."""
-    kind = _edge_type(rows)
-    begin, lengths = rows.indptr[:-1].astype(kind), np.diff(rows.indptr).astype(kind)
-    first = _first_kept(rows, bounding.key).astype(kind)
-    first *= lengths > bounding.max_ones
-    end = first + np.minimum(lengths, bounding.max_ones)
-    around = end > lengths
-    end -= lengths * around
-    edges, labels = np.empty((len(rows), 3), dtype=kind), np.empty((len(rows), 3), dtype=rows.labels.dtype)
-    edges[:, 0] = begin
-    np.add(begin, np.minimum(first, end), out=edges[:, 1])
-    np.add(begin, np.maximum(first, end), out=edges[:, 2])
-    here = around.astype(labels.dtype)
-    np.bitwise_or(rows.labels, -here, out=labels[:, 1])  # −1 has all bits
-    np.bitwise_or(rows.labels, here - 1, out=labels[:, 0])
-    labels[:, 2] = labels[:, 0]
-    return edges, labels
-
-
-def _edge_type(rows: Rows) -> type[np.signedinteger[Any]]:
-    return np.int32 if len(rows.indices) < 1 << 31 else np.int64
 
 
 def keep_features(rows: Rows, bounding: Bounding) -> Rows:
@@ -211,12 +156,26 @@ def keep_features(rows: Rows, bounding: Bounding) -> Rows:
     if not (lengths > bounding.max_ones).any():
         return rows
     if bounding.preference is None:
-        edges, labels = runs(replace(rows, labels=np.zeros(len(rows), dtype=np.int8), persons=None), bounding)
-        keep = np.repeat(labels == 0, np.diff(edges))
+        keep = _in_circle(rows, bounding)
     else:
         keep = _preferred(rows, bounding.preference, bounding)
     kept = offsets_of(np.minimum(lengths, bounding.max_ones))
     return Rows(kept, rows.indices[keep], rows.labels, rows.persons)
+
+
+def _in_circle(rows: Rows, bounding: Bounding) -> NDArray[np.bool_]:
+    """Mark the r entries of each row that follow each other from where its cut begins, the first after the last.
+
+    What is kept and what is dropped alternate at most twice within a row, so that three runs describe it.
+    """
+    lengths = np.diff(rows.indptr)
+    first = np.where(lengths > bounding.max_ones, _first_kept(rows, bounding.key), 0)
+    end = first + np.minimum(lengths, bounding.max_ones)
+    around = end > lengths
+    end -= lengths * around
+    low, high = np.minimum(first, end), np.maximum(first, end)
+    kept = np.stack([around, ~around, around], axis=1)
+    return np.repeat(kept.ravel(), np.stack([low, high - low, lengths - high], axis=1).ravel())
 
 
 def _preferred(rows: Rows, ranks: Longs, bounding: Bounding) -> NDArray[np.bool_]:

@@ -1,8 +1,8 @@
 """Regularised linear classification under noise: a sealed problem, and a minimiser with a certificate.
 
 Sees private rows, returns :class:`tacit.privacy.objective.ExactObjective` alone. The proof that goes with it is
-``docs/proofs/objective-perturbation.md``: rows have L1 norm at most 1, and what is returned lies within ``INEXACTNESS``
-of the exact minimiser, rounding errors included.
+``docs/proofs/objective-perturbation.md``: rows have norm at most 1, and where the minimisation ends the gradient is as
+small as the mechanism asked for, rounding errors included.
 """
 
 from __future__ import annotations
@@ -17,33 +17,43 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.sparse.linalg import LinearOperator, cg
 
 from tacit.data.rows import Rows, concatenate
 from tacit.data.sums import GRID, Weighing, row_vectors
 from tacit.errors import bad_parameter
-from tacit.privacy.objective import INEXACTNESS, NOISE_GRID, OUTPUT_GRID, ExactObjective
+from tacit.privacy.objective import NOISE_GRID, OUTPUT_GRID, ExactObjective
 from tacit.privacy.unit import Bound, Sensitivity, Unit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 LossName = Literal["logistic", "huber"]
+Norm = Literal["L1", "L2"]
 
 CURVATURE: dict[str, Fraction] = {"logistic": Fraction(1, 4), "huber": Fraction(1)}
 """Upper bounds of the second derivative. Huber's hinge is quadratic for margins from ½ to 3/2."""
 
 _UNIT = 2.0**-53
-_NEWTON_STEPS = 30
+_NEWTON_STEPS = 100
+_CONJUGATE_STEPS = 200
+_FLAT = 0.1  # part of the slope at its begin that a step may have at its end
+_HALVINGS = 40
+_FEW_ROUNDINGS = 1 << 25  # rows times roundings that double precision bears easily
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Problem:
-    """Rows times labels (±1), so that the loss is ℓ(A·θ); a row's L1 norm is at most 1, and entries are exact."""
+    """Rows times labels (±1), so that the loss is ℓ(A·θ); a row's norm is at most 1, and entries are exact."""
 
     matrix: Any
     loss: LossName
-    longest: int
+    reach: float  # bound of a row's L1 norm
+    longest: int  # most entries of a row
+
+    @classmethod
+    def of(cls, matrix: Any, loss: LossName, norm: Norm) -> _Problem:
+        """The problem of a CSR matrix whose rows have norm at most 1."""
+        longest = int(np.diff(matrix.indptr).max(initial=1))
+        return cls(matrix, loss, 1.0 if norm == "L1" else math.sqrt(longest), longest)
 
     def slopes(self, margins: Floats) -> Floats:
         """ℓ' at the margins: in [−1, 0]."""
@@ -59,27 +69,24 @@ class _Problem:
             return -slope * (1 + slope)
         return ((margins > 0.5) & (margins < 1.5)).astype(np.float64)
 
-    def value(self, margins: Floats) -> float:
-        """Σ ℓ."""
-        if self.loss == "logistic":
-            return float(np.logaddexp(0.0, -margins).sum())
-        short = np.clip(1.5 - margins, 0.0, None)
-        return float(np.where(short <= 1.0, short * short / 2, short - 0.5).sum())
-
-    def gradient(self, theta: Floats) -> tuple[Floats, float]:
-        """Σ ℓ'·x, added up in blocks, and a bound of the L2 norm of its rounding error."""
+    def gradient(self, theta: Floats) -> tuple[Floats, Floats, float]:
+        """The margins, Σ ℓ'·x added up in blocks, and a bound of the L2 norm of that sum's rounding error."""
         n = self.matrix.shape[0]
-        block = max(1, math.isqrt(n))
-        total = np.zeros(self.matrix.shape[1])
-        for begin in range(0, n, block):
-            part = self.matrix[begin : begin + block]
-            total += part.T @ self.slopes(part @ theta)
-        widest = float(np.abs(theta).max(initial=0.0))  # Σ|θx| is at most this, as ‖x‖₁ ≤ 1
+        block = max(1, math.isqrt(n), _FEW_ROUNDINGS // max(n, 1))
+        margins: Floats = self.matrix @ theta
+        slopes = self.slopes(margins)
+        if n <= block:
+            total = self.matrix.T @ slopes
+        else:
+            total = np.zeros(self.matrix.shape[1])
+            for begin in range(0, n, block):
+                total += self.matrix[begin : begin + block].T @ slopes[begin : begin + block]
+        widest = float(np.abs(theta).max(initial=0.0)) * self.reach  # Σ|θx| is at most this
         # A margin is a sum of at most `longest` products: error (longest + 1)·u·Σ|θx|, times ℓ'' ≤ 1. ℓ' itself is
         # right to 8 units. Adding n terms of total size at most n in blocks costs block + n/block roundings. Twice for
         # slack.
-        error = 2 * n * _UNIT * ((self.longest + 1) * widest + 8 + block + n / block + 2)
-        return total, error
+        error = 2 * n * _UNIT * ((self.longest + 1) * widest + 8 + min(block, n) + n / block + 2)
+        return margins, total, error
 
 
 def classification_problem(
@@ -95,17 +102,21 @@ def classification_problem(
     parts = list(batches)
     problem: list[_Problem] = []
 
-    def solve(noise: Ints, regularisation: Fraction) -> Ints:
+    def solve(noise: Ints, regularisation: Fraction, allowed: Fraction) -> Ints:
         if not problem:
             problem.append(_problem(parts, weighing, loss))
-        return _certified(problem[0], noise, regularisation)
+        return _certified(problem[0], noise, regularisation, allowed)
 
-    query = f"minimiser of the {loss} loss over {weighing.words} feature(s) and a constant, rows of L1 norm at most 1"
+    query = (
+        f"minimiser of the {loss} loss over {weighing.words} feature(s) and a constant, "
+        f"rows of {weighing.norm} norm at most 1"
+    )
+    bound = Bound(rows=unit.max_rows, ones=1)
     return ExactObjective(
         solve,
         size,
         curvature=CURVATURE[loss],
-        sensitivity=Sensitivity.of_row_gradients(Bound(rows=unit.max_rows, ones=1)),
+        sensitivity=Sensitivity.of_row_gradients(bound, norm=weighing.norm, entries=size),
         unit=unit,
         query=query,
         version=f"{version}/{weighing!r}",
@@ -113,67 +124,108 @@ def classification_problem(
 
 
 def _problem(parts: list[Rows], weighing: Weighing, loss: LossName) -> _Problem:
+    """Lay out the rows: words in their order, then the constant."""
     size = weighing.words + 1
     if not parts:
-        return _Problem(sp.csr_array((0, size)), loss, 1)
+        return _Problem.of(sp.csr_array((0, size)), loss, weighing.norm)
     rows = concatenate(parts)
     ids, values, owner = row_vectors(rows, weighing)
-    constant = np.full(len(rows), GRID - weighing.words_share, dtype=np.int64)
     signs = 2 * rows.labels - 1
-    data = np.concatenate([values * signs[owner], constant * signs]) / GRID
-    places = (np.concatenate([owner, np.arange(len(rows))]), np.concatenate([ids, np.full(len(rows), size - 1)]))
-    matrix = sp.csr_array(sp.coo_array((data, places), shape=(len(rows), size)))
-    return _Problem(matrix, loss, int(np.diff(matrix.indptr).max(initial=1)))
+    words_end = np.searchsorted(owner, np.arange(1, len(rows) + 1))  # where a row's constant goes
+    data = np.insert(values * signs[owner], words_end, constant_share(weighing) * signs) / GRID
+    places = np.insert(ids, words_end, size - 1).astype(np.int32)
+    ends = words_end + np.arange(1, len(rows) + 1)
+    matrix = sp.csr_array((data, places, np.concatenate([[0], ends])), shape=(len(rows), size))
+    return _Problem.of(matrix, loss, weighing.norm)
 
 
-def _certified(problem: _Problem, noise: Ints, regularisation: Fraction) -> Ints:
-    """Minimise until the certificate holds: ‖θ − θ*‖ ≤ (‖∇J(θ)‖ + rounding + half a step of the noise)/Λ.
+def constant_share(weighing: Weighing) -> int:
+    """What the words leave of a row's norm, in steps of ``GRID``: the constant feature's."""
+    if weighing.norm == "L1":
+        return GRID - weighing.words_share
+    return math.isqrt(GRID**2 - weighing.words_share**2)
 
-    Λ in floating point is rounded; that changes the gradient by less than 2u·Λ·‖θ‖, which is added to the error.
+
+def _certified(problem: _Problem, noise: Ints, regularisation: Fraction, allowed: Fraction) -> Ints:
+    """Minimise until the norm of the gradient, rounding errors included, is at most ``allowed``.
+
+    Newton's method; its steps by conjugate gradients, with the diagonal of the Hessian as preconditioner, because
+    features differ in frequency by orders of magnitude and the constant is in every row.
     """
-    lam = float(regularisation)
-    b = noise / NOISE_GRID
-    size = len(b)
-    allowed = float(INEXACTNESS) * lam * (1 - 1e-9) - math.sqrt(size) / (2 * NOISE_GRID)
-
-    def objective(theta: Floats) -> tuple[float, Floats]:
-        margins = problem.matrix @ theta
-        value = problem.value(margins) + lam / 2 * float(theta @ theta) + float(b @ theta)
-        return value, problem.matrix.T @ problem.slopes(margins) + lam * theta + b
-
-    def residual(theta: Floats) -> tuple[Floats, float]:
-        """The gradient, and a bound of its norm that includes all rounding."""
-        slope, error = problem.gradient(theta)
-        whole = slope + lam * theta + b
-        error += 8 * _UNIT * (lam * float(np.linalg.norm(theta)) + float(np.linalg.norm(b)))
-        return whole, float(np.linalg.norm(whole)) * (1 + 1e-9) + error
-
+    theta = np.zeros(len(noise))
+    limit = float(allowed) * (1 - 1e-9)
     if np.abs(noise).max() >= 1 << 53:  # never seen, but possible: such noise is no double
-        return _slowly(problem, noise, regularisation, np.zeros(size), allowed)
-    steps = {"maxiter": 1000, "maxcor": 20, "ftol": 0.0, "gtol": allowed / (4 * math.sqrt(size))}
-    theta = minimize(objective, np.zeros(size), jac=True, method="L-BFGS-B", options=steps).x
-    slope, norm = residual(theta)
+        return _slowly(problem, noise, regularisation, theta, limit)
+    lam, b = float(regularisation), noise / NOISE_GRID
+
+    def slope_at(point: Floats) -> tuple[Floats, Floats, float]:
+        """Margins, gradient, and a bound of its norm that includes all rounding."""
+        margins, slope, error = problem.gradient(point)
+        slope += lam * point + b
+        # Λ as a double is rounded; that changes the gradient by less than 2u·Λ·‖θ‖, which is part of this.
+        error += 8 * _UNIT * (lam * float(np.linalg.norm(point)) + float(np.linalg.norm(b)))
+        return margins, slope, float(np.linalg.norm(slope)) * (1 + 1e-9) + error
+
     for _ in range(_NEWTON_STEPS):
-        if norm <= allowed:
+        margins, slope, norm = slope_at(theta)
+        if norm <= limit:
             return _on_grid(theta)
-        # Values of the objective no longer tell two points apart here, but gradients do: Newton's method on them.
-        curvature = problem.curvatures(problem.matrix @ theta)
-        hessian = LinearOperator(
-            (size, size), lambda v, k=curvature: problem.matrix.T @ (k * (problem.matrix @ v)) + lam * v, dtype=float
-        )
-        step, _ = cg(hessian, -slope, rtol=1e-6, maxiter=200)
-        for shrink in (1.0, 0.5, 0.25, 0.0625):
-            there, bound = residual(theta + shrink * step)
-            if bound < norm:
-                theta, slope, norm = theta + shrink * step, there, bound
-                break
-        else:
+        step = _newton_step(problem, problem.curvatures(margins), lam, slope, limit)
+        theta = theta + _step_length(problem, margins, step, lam, lam * theta + b) * step
+    return _slowly(problem, noise, regularisation, theta, limit)
+
+
+def _step_length(problem: _Problem, margins: Floats, step: Floats, lam: float, linear: Floats) -> float:
+    """How far to go: the whole step, unless the objective rises again before its end; then about to its minimum.
+
+    Looks at slopes alone: near the minimum values no longer tell two points apart. On a line the slope of a convex
+    objective only grows, so that halving finds where it is near 0.
+    """
+    moves = problem.matrix @ step
+    constant, growth = float(linear @ step), lam * float(step @ step)
+
+    def slope(t: float) -> float:
+        return float(problem.slopes(margins + t * moves) @ moves) + constant + t * growth
+
+    small = _FLAT * abs(slope(0.0))
+    low, high = 0.0, 1.0
+    if slope(high) <= small:
+        return high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        found = slope(middle)
+        if abs(found) <= small:
+            return middle
+        low, high = (middle, high) if found < 0 else (low, middle)
+    return low
+
+
+def _newton_step(problem: _Problem, curvatures: Floats, lam: float, slope: Floats, limit: float) -> Floats:
+    """Solve (H + Λ)·step = −slope, loosely far from the minimum and within ``limit``/4 near it."""
+    matrix, flipped = problem.matrix, problem.matrix.T
+    squares = sp.csr_array((matrix.data**2, matrix.indices, matrix.indptr), shape=matrix.shape)
+    diagonal = squares.T @ curvatures + lam
+    step = np.zeros_like(slope)
+    rest = -slope
+    size = float(np.linalg.norm(slope))
+    goal = max(limit / 4, size * min(0.1, size))
+    scaled = rest / diagonal
+    direction, product = scaled, float(rest @ scaled)
+    for _ in range(_CONJUGATE_STEPS):
+        if float(np.linalg.norm(rest)) <= goal:
             break
-    return _slowly(problem, noise, regularisation, theta, allowed)
+        image = flipped @ (curvatures * (matrix @ direction)) + lam * direction
+        length = product / float(direction @ image)
+        step += length * direction
+        rest -= length * image
+        scaled = rest / diagonal
+        before, product = product, float(rest @ scaled)
+        direction = scaled + (product / before) * direction
+    return step
 
 
 def _on_grid(theta: Floats) -> Ints:
-    return np.array([round(Fraction(value) * OUTPUT_GRID) for value in theta.tolist()], dtype=np.int64)
+    return np.rint(theta * OUTPUT_GRID).astype(np.int64)  # the grid is a power of two: the product is exact
 
 
 def _slowly(problem: _Problem, noise: Ints, regularisation: Fraction, start: Floats, allowed: float) -> Ints:

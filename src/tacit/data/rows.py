@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -32,15 +31,12 @@ class Rows:
         Position of the row's label in the declared classes.
     persons : Polars string column, optional
         Who each row belongs to.
-    ones : array of ones, as long as ``indices``, optional
-        The values of the matrix that the rows are a view of, kept to spare making another.
     """
 
     indptr: Longs
     indices: Ids
     labels: Longs
     persons: pl.Series | None = None
-    ones: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -63,9 +59,8 @@ class Rows:
         """The rows from ``begin`` up to ``end``, as a view."""
         low, high = self.indptr[begin], self.indptr[end]
         persons = None if self.persons is None else self.persons[begin:end]
-        ones = None if self.ones is None else self.ones[low:high]
         indptr = self.indptr[begin : end + 1] - low
-        return Rows(indptr, self.indices[low:high], self.labels[begin:end], persons, ones)
+        return Rows(indptr, self.indices[low:high], self.labels[begin:end], persons)
 
 
 def offsets_of(lengths: Longs) -> Longs:

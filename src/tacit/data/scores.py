@@ -18,6 +18,7 @@ from tacit.data.sources import as_series
 from tacit.errors import PrivacyError, bad_parameter
 from tacit.privacy.exact import Exact
 from tacit.privacy.grid import CELLS, cells_of
+from tacit.privacy.hierarchy import Layout
 from tacit.privacy.unit import Bound, Sensitivity, Unit
 
 Ints = NDArray[np.int64]
@@ -63,14 +64,23 @@ class Scores:
         if unit.column is not None:
             labels, scores = _bounded(labels == pos_label, scores, persons, unit, seed)
             pos_label = True
-        self.__cells = _histogram(labels, scores, pos_label, score_range)
-        self.__sums = np.concatenate([np.zeros((2, 1), dtype=np.int64), np.cumsum(self.__cells, axis=1)], axis=1)
+        self._fill(_histogram(labels, scores, pos_label, score_range), unit, f"{unit}|{pos_label!r}|{score_range}")
+
+    @classmethod
+    def of_cells(cls, cells: Ints, unit: Unit, rule: str) -> Scores:
+        """Scores that another engine counted by class and cell, for a unit that it bounded; ``rule`` names how."""
+        scores = cls.__new__(cls)
+        scores._fill(cells, unit, f"{unit}|{rule}")
+        return scores
+
+    def _fill(self, cells: Ints, unit: Unit, public: str) -> None:
+        self.__cells = cells
+        self.__sums = np.concatenate([np.zeros((2, 1), dtype=np.int64), np.cumsum(cells, axis=1)], axis=1)
         self.unit = unit
         self._bound = Bound(rows=unit.max_rows, ones=1)
-        public = f"{unit}|{pos_label!r}|{score_range}".encode()
-        filled = np.flatnonzero(self.__cells)
-        content = np.stack([filled, self.__cells.ravel()[filled]]).tobytes()
-        self.version = hashlib.sha256(public + content).hexdigest()
+        filled = np.flatnonzero(cells)
+        content = np.stack([filled, cells.ravel()[filled]]).tobytes()
+        self.version = hashlib.sha256(public.encode() + content).hexdigest()
 
     def __repr__(self) -> str:
         return "<private scores>"
@@ -87,6 +97,24 @@ class Scores:
         parts = [np.diff(self.__sums[y, c]) for y, c in enumerate(cuts)]
         query = f"scores by class and bin ({len(parts[0])} + {len(parts[1])})"
         return self._seal(np.concatenate(parts), Sensitivity.of_row_counts(self._bound), query, *cuts)
+
+    def layout(self, cuts: Ints, layout: Layout) -> Exact:
+        """Negatives, then positives, between the cuts, counted in one of several ways."""
+        values = layout.transform(np.diff(self.__sums[:, cuts], axis=1))
+        query = f"scores by class and bin (2 × {layout.bins}; {layout})"
+        return self._seal(values.ravel(), layout.sensitivity(self._bound), query, cuts)
+
+    def median_sensitivity(self, width: int = 0) -> Sensitivity:
+        """What a unit does to medians with profiles of that width."""
+        return Sensitivity.of_median_profiles(self._bound, CELLS, width)
+
+    def medians(self, cuts: Ints, width: int) -> Exact:
+        """The median of each interval between cuts, with its profile: how far apart its neighbours on both sides are.
+
+        Interval i holds the tuples of both classes whose cell is in [cuts[i], cuts[i + 1]).
+        """
+        values = median_profiles(self.__sums.sum(axis=0), cuts, width)
+        return self._seal(values, self.median_sensitivity(width), f"medians of intervals ({len(cuts) - 1})", cuts)
 
     def balances(self, cuts: Ints, candidates: Ints, weights: tuple[int, int], offsets: Ints) -> Exact:
         """Minus how far each candidate is from cutting its interval into halves of equal weight, plus public offsets.
@@ -106,6 +134,25 @@ class Scores:
         return Exact(
             values, sensitivity=sensitivity, unit=self.unit, query=query + people, version=f"{self.version}/{digest}"
         )
+
+
+def median_profiles(sums: Ints, cuts: Ints, width: int) -> Ints:
+    """For each interval between cuts its median cell, then ``width`` gaps around it.
+
+    ``sums[c]`` rows lie in cells below c. With x₁ ≤ … ≤ x_n the cells of the rows in [a, b), x_i = a for i < 1,
+    x_i = b for i > n and j = ⌈n/2⌉, the median is x_j and the gaps are x_{j+k} − x_{j−k}, k = 1, 2, …
+    """
+    low, high = cuts[:-1, None], cuts[1:, None]
+    before = sums[low]
+    rows = sums[high] - before
+    middle = (rows + 1) // 2
+    steps = np.arange(1, width + 1)
+
+    def cell(rank: Ints) -> Ints:
+        inside = np.searchsorted(sums, before + rank, side="left") - 1
+        return np.where(rank < 1, low, np.where(rank > rows, high, inside))
+
+    return np.concatenate([cell(middle), cell(middle + steps) - cell(middle - steps)], axis=1)
 
 
 def _column(name: str, values: Any) -> NDArray[Any]:

@@ -12,6 +12,7 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tacit.data import compiled
 from tacit.data.columns import BLANKS, SparseColumn
 from tacit.data.errors import SchemaError
 from tacit.data.features import NUMBER_PATTERN, Where, label_codes, plain_text
@@ -38,16 +39,35 @@ def matrix_rows(matrix: Any, labels: Longs, persons: pl.Series | None) -> Rows:
     csr = matrix if sp.issparse(matrix) and matrix.format == "csr" else _as_csr(matrix)
     # A fresh view: scipy remembers that a matrix was in order, also after its arrays were changed in place.
     csr = sp.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)
+    if _is_plain(csr):
+        return Rows(csr.indptr.astype(np.int64, copy=False), csr.indices.astype(np.int32, copy=False), labels, persons)
+    _check_structure(csr)
     if not csr.has_canonical_format:
         csr = sp.csr_array((_present(csr.data).astype(np.int64), csr.indices, csr.indptr), shape=csr.shape, copy=True)
         csr.sum_duplicates()  # of presences, not of values: 1 and −1 stored for one entry must not cancel
     indptr, indices = csr.indptr.astype(np.int64, copy=False), csr.indices.astype(np.int32, copy=False)
-    if (csr.data == 1).all():
-        return Rows(indptr, indices, labels, persons, ones=csr.data)
     present = _present(csr.data)
     before = np.zeros(len(present) + 1, dtype=np.int64)
     np.cumsum(present, out=before[1:])
     return Rows(before[indptr], indices[present], labels, persons)
+
+
+def _is_plain(csr: Any) -> bool:
+    """Whether all entries are 1 and in order, so that the arrays can be taken as they are."""
+    if csr.nnz >= compiled.ENTRIES and csr.indices.dtype == np.int32:
+        return compiled.is_plain(csr.indptr, csr.indices, csr.data, csr.shape[1])
+    return bool(_in_range(csr) and csr.has_canonical_format and (csr.data == 1).all())
+
+
+def _in_range(csr: Any) -> bool:
+    return not csr.nnz or (csr.indices.min() >= 0 and csr.indices.max() < csr.shape[1])
+
+
+def _check_structure(csr: Any) -> None:
+    if (csr.indptr[1:] < csr.indptr[:-1]).any() or not _in_range(csr):
+        raise SchemaError(
+            "The sparse matrix is broken: its 'indptr' falls or an index is outside its columns. Make it anew."
+        )
 
 
 def _present(data: NDArray[Any]) -> NDArray[np.bool_]:

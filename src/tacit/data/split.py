@@ -93,9 +93,9 @@ def split(
     seed = _seed(account, purpose, random_state)
     coins = _raw_coins(X, y, persons, seed)
     test = coins < limit
-    parts: list[Any] = [_rows_of(X, ~test), _rows_of(X, test)]
+    parts: list[Any] = [rows_of(X, ~test), rows_of(X, test)]
     if y is not None:
-        parts += [_rows_of(y, ~test), _rows_of(y, test)]
+        parts += [rows_of(y, ~test), rows_of(y, test)]
     result = Split(parts)
     if account is not None:
         version = xxhash.xxh3_128_hexdigest(coins.tobytes())
@@ -208,10 +208,10 @@ def _raw_coins(X: Any, y: Any, persons: Any, seed: int) -> Longs:
             raise bad_parameter("split", "persons", "without missing entries", "some that are missing")
         return chain(seed, PERSON_COIN, hash_strings(people))
     labels = np.zeros(n_rows, dtype=np.int64) if y is None else _text_hashes(as_series("y", y))
-    return chain(seed, RAW_COIN, _raw_keys(X, seed), labels)
+    return chain(seed, RAW_COIN, raw_keys(X, seed), labels)
 
 
-def _raw_keys(X: Any, seed: int) -> Longs:
+def raw_keys(X: Any, seed: int) -> Longs:
     """A key of each row's values alone: what another row holds must not change it, not even by way of a type."""
     if sp.issparse(X):
         csr = sp.csr_array(X, copy=True)
@@ -259,7 +259,7 @@ def _text_hashes(series: pl.Series) -> Longs:
     return hash_strings(as_text(series, series.name).fill_null(""))
 
 
-def _rows_of(data: Any, mask: Mask) -> Any:
+def rows_of(data: Any, mask: Mask) -> Any:
     """The chosen rows, in the type they came in."""
     places = np.flatnonzero(mask)
     if hasattr(data, "iloc"):

@@ -10,22 +10,22 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tacit.data import compiled
 from tacit.data.bounding import (
     Bounding,
     FeatureHasher,
     PersonStore,
     add_bounded,
+    cut_prefix,
     first_of_each,
     keep_features,
     row_order,
-    runs,
 )
 from tacit.data.errors import SchemaError
 from tacit.data.features import Where, label_codes, plain_text
@@ -40,7 +40,6 @@ from tacit.privacy.unit import Bound, Sensitivity, Unit
 T = TypeVar("T")
 
 _FLUSH = 1 << 22  # entries collected before they are counted
-_FEW_CLASSES = 4  # up to which a product with a column for each of them pays
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +166,7 @@ class _Table:
         """All counts so far."""
         self._flush()
         if self._tables is not None:
-            self._features += self._tables.T.astype(np.int64).reshape(-1)
+            self._features += self._tables.T.reshape(-1)
             self._tables = None
         return self._features
 
@@ -183,28 +182,12 @@ def _count_rows(rows: Rows, bounding: Bounding, shape: tuple[int, int]) -> tuple
     """Count a batch, without touching the running table: this runs on any thread."""
     classes, n_features = shape
     labels = np.bincount(rows.labels, minlength=classes)
-    few = len(rows.indices) < classes * n_features
-    if few or classes > _FEW_CLASSES or bounding.preference is not None:
+    few = len(rows.indices) < max(compiled.ENTRIES, classes * n_features)
+    if few or bounding.preference is not None:
         return cells(keep_features(rows, bounding), n_features), labels
-    return _product(rows, bounding, classes, n_features), labels
-
-
-def _product(rows: Rows, bounding: Bounding, classes: int, n_features: int) -> NDArray[Any]:
-    """Count many rows of few classes, features × classes, by a sparse product: it touches less memory than cells do.
-
-    The product runs over all entries, those that bounding drops too: their runs have 0 for every class. So nothing is
-    copied and nothing taken off again.
-    """
-    edges, owners = runs(replace(rows, labels=rows.labels.astype(np.int8)), bounding)
-    # Sums of fewer than 2^53 ones are exact in double precision.
-    ones = np.ones(len(rows.indices)) if rows.ones is None or rows.ones.dtype != np.float64 else rows.ones
-    matrix = sp.csc_array((n_features, len(owners)), dtype=np.float64)
-    # Its constructor would copy parts of larger arrays, and widen indices if edges were wider.
-    matrix.data, matrix.indices = ones, rows.indices
-    matrix.indptr = edges.astype(np.int32, copy=False) if len(ones) < 1 << 31 else edges
-    sides = np.take(np.eye(classes + 1, classes), owners, axis=0, mode="wrap")  # −1 is the last row, which is 0
-    counts: NDArray[Any] = matrix @ sides
-    return counts
+    prefix = cut_prefix(bounding.key)
+    table = compiled.count_cut_rows(rows.indptr, rows.indices, rows.labels, shape, bounding.max_ones, prefix)
+    return table.astype(np.int64), labels
 
 
 def _bounded_persons(

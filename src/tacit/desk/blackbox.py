@@ -6,7 +6,9 @@ import uuid
 from typing import Any
 
 import numpy as np
+import polars as pl
 
+from tacit.data.split import rows_of
 from tacit.desk.counts import one_off
 from tacit.errors import bad_parameter
 from tacit.ledger import Account, Request
@@ -70,6 +72,13 @@ def pay_for_black_box(
     )
 
 
-def declared_rows(y: Any, classes: tuple[Any, ...]) -> Any:
-    """Which rows have a declared label; the others are left out, as everywhere."""
-    return np.isin(np.asarray(y), np.array(classes))
+def declared_rows(X: Any, y: Any, classes: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The rows that have a declared label; the others are left out, as everywhere."""
+    labels = np.asarray(y)
+    kept = np.isin(labels, np.array(classes))
+    return rows_of(X, kept), labels[kept]
+
+
+def foreign(X: Any) -> Any:
+    """Data as a foreign model knows them: a column of texts becomes an array of them."""
+    return X.to_numpy() if isinstance(X, pl.Series) else X

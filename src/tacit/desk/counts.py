@@ -26,6 +26,7 @@ from tacit.data.sources import Job, Source, open_source
 from tacit.data.statistics import count, in_parallel
 from tacit.data.sums import GRID, Rules, Weighing, count_correct, mix, mix_classes, normalised_sums
 from tacit.data.totals import feature_scores, total_sums
+from tacit.desk.parts import Part
 from tacit.errors import PrivacyError, bad_parameter
 from tacit.ledger import Account, Ledger
 from tacit.privacy.budget import Budget, Number, exact, exact_delta, exact_epsilon
@@ -48,7 +49,7 @@ class Visit:
 
     Parameters
     ----------
-    data, y, persons : raw input
+    data, y, persons : raw input, or a :class:`tacit.desk.parts.Part`
         As :func:`tacit.data.sources.open_source` takes it.
     schema : Schema
         Its unit is replaced by the account's.
@@ -60,6 +61,8 @@ class Visit:
         Who pays; None opens a one-off account in memory with exactly this budget.
     random_state : int, optional
         A seed: a simulation, which is not private.
+    style : bool, default False
+        Whether a :class:`Part` of texts gets columns that tell their style.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class Visit:
         account: Account | None = None,
         random_state: int | None = None,
         persons: Any = None,
+        style: bool = False,
     ) -> None:
         self.owner = owner
         self.epsilon = exact_epsilon(epsilon, owner)
@@ -81,7 +85,7 @@ class Visit:
         self.account = one_off(account, self.epsilon, self.delta, owner)
         self.random_state = _check_state(random_state, owner)
         unit = self.account.unit
-        in_memory = not isinstance(data, str | Path)
+        in_memory = not isinstance(data, str | Path | Part)
         named = unit.column is None or persons is not None or unit.column in getattr(data, "columns", ())
         if in_memory and not named:
             raise PrivacyError(
@@ -90,7 +94,10 @@ class Visit:
         schema = replace(schema, unit=unit)
         # A one-off account ends with the visit, so nobody asks it twice and the data need no name.
         version = "one-off" if account is None else None
-        self._source = open_source(data, schema, y=y, persons=persons, version=version)
+        if isinstance(data, Part):
+            self._source = data.source(schema, style=style)
+        else:
+            self._source = open_source(data, schema, y=y, persons=persons, version=version)
         self._seed = self.account.seed if account is not None or random_state is None else _derived(random_state)
         self._batches: list[Rows] | None = None
         self._plan: Plan | None = None

@@ -9,11 +9,24 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tacit.data.errors import SchemaError
 from tacit.data.features import encode
-from tacit.data.schema import Schema, SparseColumn, TextColumn
+from tacit.data.schema import CategoryColumn, NumberColumn, Schema, SparseColumn, TextColumn
 from tacit.data.sources import as_frame
 from tacit.errors import ParameterError, bad_parameter
 from tacit.privacy.unit import Unit
+
+__all__ = [
+    "CategoryColumn",
+    "NumberColumn",
+    "Schema",
+    "Table",
+    "TextColumn",
+    "matrix_schema",
+    "score_table",
+    "table_matrix",
+    "table_schema",
+]
 
 
 def matrix_schema(n_features: int, classes: tuple[Any, ...]) -> Schema:
@@ -45,10 +58,19 @@ def table_schema(schema: Any, classes: tuple[Any, ...], owner: str) -> Table:
 
 def score_table(data: Any, table: Table, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums of each row's weights (classes × features), for prediction; labels and persons are not needed."""
-    schema = replace(table.schema, label=None, unit=Unit.row())
-    frame = as_frame(data, schema)
-    rows = encode(frame, schema, None, np.zeros(len(frame), dtype=np.int64))
-    ones = np.ones(len(rows.indices))
-    matrix = sp.csr_array((ones, rows.indices, rows.indptr), shape=(len(rows), schema.n_features))
-    scores: NDArray[np.float64] = matrix @ weights.T
+    scores: NDArray[np.float64] = table_matrix(data, table.schema) @ weights.T
     return scores
+
+
+def table_matrix(data: Any, schema: Schema) -> Any:
+    """The rows of a table as a sparse binary matrix; labels and persons are not needed."""
+    bare = replace(schema, label=None, unit=Unit.row())
+    frame = as_frame(data, bare)
+    absent = [name for name in bare.names_needed if name not in frame.columns]
+    if absent:
+        raise SchemaError(
+            f"The data have no column {', '.join(map(repr, absent))}. Correct the names in the schema.",
+            column=absent[0],
+        )
+    rows = encode(frame, bare, None, np.zeros(len(frame), dtype=np.int64))
+    return sp.csr_array((np.ones(len(rows.indices)), rows.indices, rows.indptr), shape=(len(rows), bare.n_features))

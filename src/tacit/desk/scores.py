@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.scores import Scores
+from tacit.errors import ParameterError
 from tacit.ledger import Account, Ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.gate import Purse
@@ -87,20 +88,29 @@ def release_scores(
 ) -> Binned:
     """Count scores privately by class, in bins that are chosen privately."""
     account = one_off(account, budget)
-    unit = account.unit
     scores = Scores(
         y_true,
         y_score,
         pos_label=pos_label,
         score_range=score_range,
-        unit=unit,
+        unit=account.unit,
         persons=persons,
         seed=account.seed,
     )
+    return release_counted(scores, budget, score_range, account, random_state)
+
+
+def release_counted(
+    scores: Scores, budget: Budget, score_range: tuple[float, float], account: Account, random_state: int | None
+) -> Binned:
+    """Release scores that were counted by class and cell."""
+    unit = account.unit
     name = f"ROC curve by balanced medians, scores in [{score_range[0]:g}, {score_range[1]:g}]"
+    epsilon, sensitivity = budget.exact_epsilon, Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
+    counting = DiscreteLaplace(TOTALS * epsilon)
+    counting.scale(sensitivity)  # an ε too small for any noise is refused before it is charged
     purse = Purse(account, name, budget, version=scores.version, random_state=random_state)
-    epsilon = budget.exact_epsilon
-    first = purse.release(scores.totals(), DiscreteLaplace(TOTALS * epsilon))
+    first = purse.release(scores.totals(), counting)
     bins = number_of_bins(first.values, float(epsilon), unit)
     weights = class_weights(first.values)
     depth = bins.bit_length() - 1
@@ -109,16 +119,15 @@ def release_scores(
     cuts = np.array([0, CELLS])
     for _ in range(depth):
         cuts = _halve(purse, scores, cuts, weights, level, unit)
-    mechanism = counting_mechanism((1 - TOTALS - cutting) * epsilon, budget.exact_delta, unit)
+    mechanism = counting_mechanism((1 - TOTALS - cutting) * epsilon, budget.exact_delta, sensitivity)
     last = purse.release(scores.counts((cuts, cuts)), mechanism, last=True)
-    sensitivity = Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
     gaussian = isinstance(mechanism, DiscreteGaussian)
     return Binned(
         cuts=cuts,
         counts=(last.values[:bins], last.values[bins:]),
         totals=first.values,
         noise_scale=noise_scale(mechanism, sensitivity),
-        totals_scale=noise_scale(DiscreteLaplace(TOTALS * epsilon), sensitivity),
+        totals_scale=noise_scale(counting, sensitivity),
         gaussian=gaussian,
         weights=weights,
         level_rate=float(level.epsilon) / (2 * max(weights) * unit.max_rows),
@@ -152,14 +161,18 @@ def class_weights(totals: Ints) -> tuple[int, int]:
     return (HEAVY, light) if totals[0] <= totals[1] else (light, HEAVY)
 
 
-def counting_mechanism(epsilon: Fraction, delta: Fraction, unit: Unit) -> DiscreteLaplace | DiscreteGaussian:
+def counting_mechanism(
+    epsilon: Fraction, delta: Fraction, sensitivity: Sensitivity
+) -> DiscreteLaplace | DiscreteGaussian:
     """Laplace noise, or Gaussian noise where δ is so large that its variance is smaller."""
     laplace = DiscreteLaplace(epsilon)
     if delta == 0:
         return laplace
-    sensitivity = Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
     gaussian = DiscreteGaussian(epsilon, delta)
-    better = gaussian.variance(sensitivity) < 2 * laplace.scale(sensitivity) ** 2
+    try:
+        better = gaussian.variance(sensitivity) < 2 * laplace.scale(sensitivity) ** 2
+    except ParameterError:  # Gaussian noise has the smaller range of scales
+        return laplace
     return gaussian if better else laplace
 
 
@@ -203,12 +216,10 @@ def _receipt(last: Release, budget: Budget, first: Release, level: SelectEach, d
         {"what": f"thresholds, {depth} level(s)", "mechanism": level.name, "epsilon_a_level": float(level.epsilon)},
         {"what": "counts by class and bin", "mechanism": last.receipt["mechanism"], "noise": last.receipt["noise"]},
     ]
-    fields = last.receipt.to_dict() | {
-        "mechanism": "ROC curve by balanced medians",
-        "epsilon": budget.epsilon,
-        "delta": budget.delta,
-        "plan": None,
-        "steps": steps,
-        "proof": "docs/proofs/roc.md",
-    }
-    return Receipt(fields)
+    return whole_receipt(last, budget, "ROC curve by balanced medians", steps, "docs/proofs/roc.md")
+
+
+def whole_receipt(last: Release, budget: Budget, mechanism: str, steps: list[dict[str, Any]], proof: str) -> Receipt:
+    """The receipt of the last step, made one of the whole procedure."""
+    whole = {"mechanism": mechanism, "epsilon": budget.epsilon, "delta": budget.delta, "plan": None}
+    return Receipt(last.receipt.to_dict() | whole | {"steps": steps, "proof": proof})

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import polars as pl
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tacit.data.features import encode
@@ -16,12 +18,24 @@ from tacit.data.schema import Schema
 from tacit.data.sources import as_series
 from tacit.data.style import EDGES, PATTERNS, style_schema, with_style
 from tacit.data.sums import Rules, row_scores
-from tacit.data.text import tokens, valid_text
+from tacit.data.text import token_lists, tokens, valid_text
 from tacit.desk.counts import Visit
+from tacit.desk.parts import Part
 from tacit.errors import MissingExtraError, bad_parameter
 from tacit.ledger import Account
 
-__all__ = ["STYLES", "STYLE_BINS", "score_texts", "text_frequencies", "text_visit", "word_frequencies"]
+__all__ = [
+    "STYLES",
+    "STYLE_BINS",
+    "bucket_names",
+    "score_texts",
+    "style_names",
+    "text_frequencies",
+    "text_matrix",
+    "text_visit",
+    "text_width",
+    "word_frequencies",
+]
 
 STYLES = len(PATTERNS)
 STYLE_BINS = len(EDGES)
@@ -44,7 +58,7 @@ def text_visit(
 ) -> Visit:
     """Open a visit for private texts: their words in 2^bits buckets, and their style."""
     return Visit(
-        with_style(_texts(texts, owner)),
+        texts if isinstance(texts, Part) else with_style(_texts(texts, owner)),
         y,
         _schema(bits, classes),
         owner=owner,
@@ -53,6 +67,7 @@ def text_visit(
         account=account,
         random_state=random_state,
         persons=persons,
+        style=True,
     )
 
 
@@ -60,6 +75,17 @@ def score_texts(texts: Any, bits: int, rules: Rules, owner: str) -> Floats:
     """Scores of texts under each column of a rule's weights: for prediction."""
     rows = _encode(_texts(texts, owner), bits)
     return row_scores(rows.indptr, rows.indices, rules)
+
+
+def text_matrix(texts: Any, bits: int, owner: str) -> Any:
+    """Texts as a sparse binary matrix of their words and their style."""
+    rows = _encode(_texts(texts, owner), bits)
+    return sp.csr_array((np.ones(len(rows.indices)), rows.indices, rows.indptr), shape=(len(rows), text_width(bits)))
+
+
+def text_width(bits: int) -> int:
+    """How many features a text has: buckets of words, and bins of style."""
+    return _schema(bits, (0, 1)).n_features
 
 
 def text_frequencies(texts: Any, bits: int, owner: str) -> tuple[Floats, float]:
@@ -79,6 +105,44 @@ def text_frequencies(texts: Any, bits: int, owner: str) -> tuple[Floats, float]:
 @lru_cache(maxsize=8)
 def word_frequencies(language: str, bits: int, length: float, owner: str) -> Floats:
     """From a public list of words: the chance that a text of this many words has a word of each bucket."""
+    words, shares = _word_list(language, owner)
+    rate = np.bincount(_buckets(words, bits), weights=shares, minlength=1 << bits)
+    chance: Floats = -np.expm1(-rate * length)
+    chance.flags.writeable = False  # shared by all who ask
+    return chance
+
+
+def bucket_names(bits: int, language: str | None, texts: Any, owner: str) -> dict[int, str]:
+    """The most frequent public word of each bucket, from public texts or a list of words; empty where neither is."""
+    if texts is not None:
+        lists = token_lists(_texts(texts, owner))
+        table = lists.explode().drop_nulls().value_counts(sort=True)
+        words = table.to_series(0).to_list()
+    elif language is not None:
+        listed, shares = _word_list(language, owner)
+        words = [listed[place] for place in np.argsort(-shares, kind="stable")]
+    else:
+        return {}
+    names: dict[int, str] = {}
+    for word, bucket in zip(words, _buckets(words, bits).tolist(), strict=True):
+        names.setdefault(bucket, word)
+    return names
+
+
+def style_names() -> list[str]:
+    """What the features behind the words of a text are called, in their order."""
+    names = []
+    for what in PATTERNS:
+        for low, high in pairwise(EDGES):
+            some = f"{low} or more" if high == EDGES[-1] else f"{low} to {high - 1}"
+            names.append(f"{('no', '1')[low]} {what[: -low or None]}" if high == low + 1 else f"{some} {what}")
+        names.append(f"{what} missing")
+    return names
+
+
+@lru_cache(maxsize=4)
+def _word_list(language: str, owner: str) -> tuple[list[str], Floats]:
+    """Public words of a language that are one token each, and their frequencies."""
     try:
         import wordfreq
     except ImportError as error:
@@ -91,11 +155,11 @@ def word_frequencies(language: str, bits: int, length: float, owner: str) -> Flo
         languages = sorted(wordfreq.available_languages())
         raise bad_parameter(owner, "word_list", f"one of {languages}", language) from None
     words = [(word, share) for word, share in table.items() if tokens(word) == [word]]
-    buckets = hash_strings(valid_text(word for word, _ in words)) & ((1 << bits) - 1)
-    rate = np.bincount(buckets, weights=np.array([share for _, share in words]), minlength=1 << bits)
-    chance: Floats = -np.expm1(-rate * length)
-    chance.flags.writeable = False  # shared by all who ask
-    return chance
+    return [word for word, _ in words], np.array([share for _, share in words])
+
+
+def _buckets(words: list[str], bits: int) -> NDArray[np.int64]:
+    return np.asarray(hash_strings(valid_text(words)) & ((1 << bits) - 1)).astype(np.int64)
 
 
 def _schema(bits: int, classes: tuple[Any, ...]) -> Schema:

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import trapezoid
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr
 
+from tacit.desk.roc_family import Counted
 from tacit.desk.scores import Binned
 from tacit.errors import bad_parameter
-from tacit.evaluation.display import plot_roc
+from tacit.evaluation.display import plot_roc, roc_html
 from tacit.evaluation.metrics import Metrics
 from tacit.evaluation.model import Evidence, Floats, Model, Noise
 from tacit.evaluation.posterior import (
@@ -114,7 +116,7 @@ class RocCurve:
         self.tpr = np.clip(np.maximum.accumulate(self.posterior.best_guess()), 0.0, 1.0)
         self.tpr[0], self.tpr[-1] = 0.0, 1.0
         self.thresholds = self._thresholds(self.posterior)
-        self.auc = float(np.trapezoid(self.tpr, self.fpr))
+        self.auc = float(trapezoid(self.tpr, self.fpr))
         for array in (self.fpr, self.tpr, self.thresholds):
             array.flags.writeable = False
 
@@ -122,6 +124,11 @@ class RocCurve:
     def receipt(self) -> Receipt:
         """What was released, what it cost, and why that is enough."""
         return self._binned.receipt
+
+    @property
+    def release(self) -> Binned | Counted:
+        """The public numbers that the curve is read from."""
+        return self._binned
 
     def auc_interval(self, level: float = 0.95) -> tuple[float, float]:
         """An interval for the area under the population's curve, noise and sampling included."""
@@ -133,7 +140,7 @@ class RocCurve:
 
     def auc_draws(self) -> Floats:
         """Areas under curves of populations that fit the release: draws from the posterior."""
-        return np.asarray(np.trapezoid(self.posterior.population_curves, COARSE, axis=1))
+        return np.asarray(trapezoid(self.posterior.population_curves, COARSE, axis=1))
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper true-positive rates at ``fpr`` that hold the population's whole curve together."""
@@ -197,6 +204,9 @@ class RocCurve:
         scores = low + (high - low) * scores_at(np.ceil(cells).astype(np.int64))
         scores[0], scores[-1] = np.inf, low
         return np.minimum.accumulate(scores)
+
+    def _repr_html_(self) -> str:
+        return roc_html(self)
 
     def __repr__(self) -> str:
         low, high = self.auc_interval()

@@ -1,13 +1,15 @@
-"""Pictures of curves. Public side; needs matplotlib, which comes with ``tacit[plot]``."""
+"""Curves for people: drawn by matplotlib, or as a small table. Public side."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import MissingExtraError
+from tacit.privacy.release import html_table
 
 if TYPE_CHECKING:
     from tacit.evaluation.curve import RocCurve
+    from tacit.evaluation.metrics import Band
 
 
 def axes(ax: Any) -> Any:
@@ -15,7 +17,7 @@ def axes(ax: Any) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise MissingExtraError('Drawing needs matplotlib: pip install "tacit[plot]".') from error
+        raise MissingExtraError("Drawing needs matplotlib: pip install matplotlib.") from error
     return pyplot.subplots()[1] if ax is None else ax
 
 
@@ -34,3 +36,27 @@ def plot_roc(curve: RocCurve, ax: Any = None, *, level: float = 0.95) -> Any:
     ax.set_title(f"ROC curve, ε = {receipt['epsilon']:g}{note}", fontsize="medium")
     ax.legend(loc="lower right", fontsize="small")
     return ax
+
+
+def plot_band(band: Band, ax: Any = None) -> Any:
+    """Draw a curve with its pointwise interval; returns the axes."""
+    ax = axes(ax)
+    (line,) = ax.plot(band.x, band.y)
+    ax.fill_between(band.x, band.low, band.high, alpha=0.2, linewidth=0, color=line.get_color())
+    ax.set(xlabel=band.x_label, ylabel=band.y_label)
+    return ax
+
+
+def roc_html(curve: RocCurve) -> str:
+    """A small table for notebooks."""
+    low, high = curve.auc_interval()
+    receipt = curve.receipt
+    area = "unknown: a class is too small" if curve.unknown else f"{curve.auc:.3f} ({low:.3f} to {high:.3f}, 95 %)"
+    return html_table(
+        [
+            ("private ROC curve", f"positive: {curve.pos_label}"),
+            ("area under it", area),
+            ("price", f"ε = {receipt['epsilon']:g}, δ = {receipt['delta']:g}, unit: {receipt['unit']}"),
+            ("status", receipt["status"]),
+        ]
+    )

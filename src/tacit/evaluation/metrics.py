@@ -6,11 +6,13 @@ Public side; everything here is post-processing of a curve's posterior draws, at
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from tacit.errors import bad_parameter
+from tacit.evaluation.display import plot_band
 from tacit.evaluation.model import Floats
 from tacit.evaluation.posterior import rates_of
 from tacit.privacy.grid import scores_at
@@ -45,12 +47,18 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A curve with a pointwise interval: ``y`` at ``x``, from ``low`` to ``high``."""
+    """A curve with a pointwise interval: ``y`` at ``x``, from ``low`` to ``high``; and what ``x`` and ``y`` are."""
 
     x: Floats
     y: Floats
     low: Floats
     high: Floats
+    x_label: str
+    y_label: str
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve and its interval; returns the matplotlib axes."""
+        return plot_band(self, ax)
 
 
 class Metrics:
@@ -103,12 +111,13 @@ class Metrics:
 
     def precision_recall(self, level: float = LEVEL) -> Band:
         """Precision at recalls from 0 to 1."""
-        return self._band(np.linspace(0.0, 1.0, 101), self._precision_at(np.linspace(0.0, 1.0, 101)), level)
+        recalls = np.linspace(0.0, 1.0, 101)
+        return self._band(recalls, self._precision_at(recalls), level, "Recall", "Precision")
 
     def average_precision(self, level: float = LEVEL) -> Estimate:
         """Area under the precision–recall curve."""
         recalls = np.linspace(0.0, 1.0, 401)
-        return self._estimate(np.asarray(np.trapezoid(self._precision_at(recalls), recalls, axis=1)), level)
+        return self._estimate(np.asarray(trapezoid(self._precision_at(recalls), recalls, axis=1)), level)
 
     def lift(self, level: float = LEVEL) -> Band:
         """How many times more positives than by chance are in the top share of the scores, at shares up to 1."""
@@ -116,14 +125,14 @@ class Metrics:
         weights = self._sizes / self._sizes.sum(axis=1, keepdims=True)
         taken = weights[:, :1] * self._rates[:, 0] + weights[:, 1:] * self._rates[:, 1]
         found = np.stack([np.interp(shares, t, r) for t, r in zip(taken, self._rates[:, 1], strict=True)])
-        return self._band(shares, found / shares, level)
+        return self._band(shares, found / shares, level, "Share of rows, highest scores first", "Lift")
 
     def calibration(self, level: float = LEVEL) -> Band:
         """Share of positives among neighbouring scores, in eight groups: for scores that are probabilities."""
         middles, positives, both = self._groups()
         order = np.argsort(np.median(middles, axis=0))
         shares = _ratio(positives, both)[:, order]
-        return self._band(np.median(middles, axis=0)[order], shares, level)
+        return self._band(np.median(middles, axis=0)[order], shares, level, "Score", "Share of positives")
 
     def calibration_error(self, level: float = LEVEL) -> Estimate:
         """Expected calibration error over the same eight groups. Noise makes it larger, never smaller."""
@@ -185,9 +194,9 @@ class Metrics:
             return Estimate(float(middle), least, most)
         return Estimate(float(middle), float(low), float(high))
 
-    def _band(self, x: Floats, draws: Floats, level: float) -> Band:
+    def _band(self, x: Floats, draws: Floats, level: float, x_label: str, y_label: str) -> Band:
         low, middle, high = _quantiles(draws, level)
-        return Band(x, middle, low, high)
+        return Band(x, middle, low, high, x_label, y_label)
 
 
 def _quantiles(draws: Floats, level: float) -> Floats:

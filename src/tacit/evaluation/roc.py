@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
+from tacit.desk import roc_family
 from tacit.desk.scores import release_scores
 from tacit.errors import ParameterError, bad_parameter
 from tacit.evaluation.curve import RocCurve
+from tacit.evaluation.family import FamilyCurve
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget
+from tacit.privacy.hierarchy import FORMS
 
-METHODS = ("auto", "balanced-medians")
+METHODS = ("auto", "balanced-medians", *roc_family.METHODS)
+MOST_BINS = 1 << 10
 
 
 def roc_curve(
@@ -22,6 +28,9 @@ def roc_curve(
     delta: float = 0.0,
     pos_label: Any = 1,
     method: str = "auto",
+    counts: str | None = None,
+    bins: int | None = None,
+    branching: int = 4,
     score_range: tuple[float, float] = (0.0, 1.0),
     persons: Any = None,
     sample_weight: Any = None,
@@ -40,7 +49,17 @@ def roc_curve(
     epsilon, delta : float
         The price of the whole curve with everything that is derived from it.
     pos_label : default 1
-    method : {"auto", "balanced-medians"}
+    method : {"auto", "balanced-medians", "laplace", "fixed-space", "recursive-medians"}
+        "auto" is "balanced-medians", our best. The last three are the paper's family in sound form, for comparison:
+        thresholds at equal distances of the public grid, or of the scores, or at medians by smooth sensitivity.
+    counts : {"cells", "cumulative", "tree", "privelet"}, optional
+        For the paper's family, how scores are counted between thresholds: each bin; above each threshold; on a tree
+        with consistency; by Haar wavelets. None means what the paper does: "cumulative" for "laplace", else "privelet".
+    bins : int, optional
+        For the paper's family, a public number of bins: a power of two from 2 to 1024. None takes it from a noisy
+        number of rows, as the paper takes it from the exact one.
+    branching : int, default 4
+        For ``counts="tree"``: children of a node.
     score_range : (float, float), default (0, 1)
         Public bounds of the scores: for probabilities (0, 1). Do not look at the data to choose them.
     persons : array of length n, optional
@@ -73,18 +92,42 @@ def roc_curve(
     if method not in METHODS:
         raise bad_parameter("roc_curve", "method", f"one of {METHODS}", method)
     span = _check_range(score_range)
-    budget = Budget(epsilon, delta)
-    binned = release_scores(
-        y_true,
-        y_score,
-        budget=budget,
-        pos_label=pos_label,
-        score_range=span,
-        persons=persons,
-        account=account,
-        random_state=random_state,
-    )
-    return RocCurve(binned, span, pos_label)
+    recipe = _recipe(method, counts, bins, branching)
+    given: dict[str, Any] = {
+        "budget": Budget(epsilon, delta),
+        "pos_label": pos_label,
+        "score_range": span,
+        "persons": persons,
+        "account": account,
+        "random_state": random_state,
+    }
+    if recipe is None:
+        return RocCurve(release_scores(y_true, y_score, **given), span, pos_label)
+    return FamilyCurve(roc_family.release_family(y_true, y_score, recipe=recipe, **given), span, pos_label)
+
+
+def _recipe(method: str, counts: Any, bins: Any, branching: Any) -> roc_family.Recipe | None:
+    """Which member of the paper's family is asked for, if one is."""
+    found = next((known for known in roc_family.METHODS if known == method), None)
+    if found is None:
+        for name, value in (("counts", counts), ("bins", bins)):
+            if value is not None:
+                expected, remedy = f"None for method {method!r}", f"It belongs to one of {roc_family.METHODS}."
+                raise bad_parameter("roc_curve", name, expected, value, remedy)
+        return None
+    usual = "cumulative" if found == "laplace" else "privelet"
+    form = next((known for known in FORMS if known == (usual if counts is None else counts)), None)
+    if form is None:
+        raise bad_parameter("roc_curve", "counts", f"None or one of {FORMS}", counts)
+    if bins is not None and not (_whole(bins) and 2 <= bins <= MOST_BINS and bins & (bins - 1) == 0):
+        raise bad_parameter("roc_curve", "bins", f"None or a power of two from 2 to {MOST_BINS}", bins)
+    if not (_whole(branching) and 2 <= branching <= MOST_BINS):
+        raise bad_parameter("roc_curve", "branching", f"a whole number from 2 to {MOST_BINS}", branching)
+    return roc_family.Recipe(found, form, None if bins is None else int(bins), int(branching))
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _check_range(span: Any) -> tuple[float, float]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
-from tacit.desk.blackbox import declared_rows, pay_for_black_box
+from tacit.desk.blackbox import declared_rows, foreign, pay_for_black_box
 from tacit.desk.counts import check_classes
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, check_fitted
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 
 
 class BlackBoxClassifier(PrivateClassifier):
@@ -23,7 +25,8 @@ class BlackBoxClassifier(PrivateClassifier):
     Parameters
     ----------
     estimator : classifier with ``fit`` and ``predict_proba`` (or ``predict``)
-        Its neighbours must be those of tacit: adding or removing a row.
+        Its neighbours must be those of tacit: adding or removing a row, and each prediction must depend on its own row
+        alone. It is copied before it is fitted.
     epsilon, delta : float
         What it states that one fit costs.
     classes : sequence, default (0, 1)
@@ -65,31 +68,56 @@ class BlackBoxClassifier(PrivateClassifier):
         self.account = account
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> BlackBoxClassifier:
-        """Pay, then fit the model."""
+    def fit(self, X: Any, y: Any, *, persons: Any = None) -> BlackBoxClassifier:  # noqa: ARG002 - refused with the account
+        """Pay, then fit the model. An account that protects persons is refused."""
         owner = "BlackBoxClassifier"
         classes = check_classes(owner, self.classes)
-        if not hasattr(self.estimator, "fit") or not hasattr(self.estimator, "get_params"):
+        if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
             expected = "a classifier with fit and predict_proba"
             raise bad_parameter(owner, "estimator", expected, type(self.estimator).__name__)
+        X = foreign_input(self, X, reset=True)
+        y = label_input(self, X, y)
+        model = self._copy()
+        what = f"{type(model).__name__} as a black box"
+        simulation = self.random_state is not None
+        self.receipt_ = pay_for_black_box(owner, what, self.epsilon, self.delta, self.account, simulation=simulation)
+        self.estimator_ = model
+        model.fit(*declared_rows(X, y, classes))
+        self.classes_ = np.array(classes)
+        return self
+
+    @property
+    def can_be_saved(self) -> bool:
+        """No: a foreign model is written by the library that it is from."""
+        return False
+
+    def _copy(self) -> Any:
+        """The model, told what is paid for it; one that cannot be told must state that very cost."""
+        if not hasattr(self.estimator, "get_params"):
+            return copy.deepcopy(self.estimator)
         model = clone(self.estimator)
         known = model.get_params(deep=False)
         wanted = {"epsilon": self.epsilon, "delta": self.delta, "random_state": self.random_state}
         model.set_params(**{name: value for name, value in wanted.items() if name in known})
-        what = f"{type(model).__name__} as a black box"
-        simulation = self.random_state is not None
-        self.receipt_ = pay_for_black_box(owner, what, self.epsilon, self.delta, self.account, simulation=simulation)
-        kept = np.flatnonzero(declared_rows(y, classes))
-        self.estimator_ = model.fit(X[kept], np.asarray(y)[kept])
-        self.classes_ = np.array(classes)
-        return self
+        return model
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)
+        X = foreign_input(self, X, reset=False)
         scores = np.full((len(X) if not hasattr(X, "shape") else X.shape[0], len(self.classes_)), 1e-12)
         if hasattr(self.estimator_, "predict_proba"):
-            places = [list(self.classes_).index(label) for label in self.estimator_.classes_]
+            places = [list(self.classes_).index(label) for label in getattr(self.estimator_, "classes_", self.classes_)]
             scores[:, places] = np.maximum(np.nan_to_num(self.estimator_.predict_proba(X)), 1e-12)
         else:
             scores[np.asarray(self.estimator_.predict(X))[:, None] == self.classes_] = 1.0
         return np.log(scores)
+
+
+def foreign_input(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Check the shape of what a foreign model gets: frames and texts go on as they are, for models that know them."""
+    X = foreign(X)
+    if hasattr(X, "columns") or sp.issparse(X):
+        return matrix_input(estimator, X, reset=reset, dtype=None, as_it_is=hasattr(X, "columns"))
+    array = np.asarray(X)
+    is_text = array.ndim == 1 and array.dtype.kind in "OUT"
+    return array if is_text else matrix_input(estimator, array, reset=reset, dtype=None)

@@ -95,6 +95,8 @@ class TextClassifier(PrivateClassifier):
     ----------
     classes_ : array
     rules_ : the public grid of rules; ``choice_`` is the number of the one that was chosen
+    clearness_ : array, one number for each bucket and bin of style
+        How far its released sums are from what noise alone would give, in scales of the noise.
     receipt_ : Receipt
 
     Examples
@@ -132,6 +134,9 @@ class TextClassifier(PrivateClassifier):
         tags.input_tags.two_d_array = False
         tags.input_tags.sparse = False
         return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        return super()._more_tags() | {"X_types": ["string"]}
 
     def fit(self, X: Any, y: Any, *, persons: Any = None) -> TextClassifier:
         """Learn from private texts.
@@ -172,6 +177,7 @@ class TextClassifier(PrivateClassifier):
         words, style = visit.sums("sums", weighing)
         noise = visit.deviation("sums") / GRID / math.sqrt(2)
         self.rules_ = _rules(words, style, labels, noise, weighing, weights, prior)
+        self.clearness_ = _clearness(words, style, noise)
         self.choice_ = visit.choose("rule", self.rules_)
         self.classes_ = np.array(classes)
         self.receipt_ = visit.receipt()
@@ -274,6 +280,13 @@ def _rules(
         least=LEAST_WORDS,
         offsets=None if binary else np.log(labels / labels.sum()) / classes,
     )
+
+
+def _clearness(words: Floats, style: Floats, noise: float) -> Floats:
+    """The largest gap between classes of each feature's released sums, in scales of the noise."""
+    by_words = np.abs(words[0]) if len(words) == 1 else np.ptp(words, axis=0)
+    clearness: Floats = np.concatenate([by_words, np.ptp(style, axis=0)]) / noise
+    return clearness
 
 
 def _style_odds(style: Floats, noise: float, binary: bool) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,15 @@ from tacit.privacy.mechanisms import (
     TopK,
     TopKMethod,
 )
-from tacit.privacy.objective import ExactObjective, ObjectivePerturbation
+from tacit.privacy.objective import (
+    COARSE,
+    FINE_DEVIATION,
+    ExactObjective,
+    GaussianObjectivePerturbation,
+    ObjectivePerturbation,
+)
+from tacit.privacy.smooth import SmoothNoise
+from tacit.privacy.unit import Sensitivity
 
 Ints = NDArray[np.int64]
 
@@ -53,6 +63,8 @@ def _noisy(statistic: Exact, mechanism: Mechanism, entropy: _noise.Entropy) -> I
             return np.array([_noise.exponential(values, mechanism.rate(sensitivity), weights, entropy)])
         case SelectEach():
             return _noise.permute_and_flip_each(values, mechanism.rate(sensitivity), entropy)
+        case SmoothNoise():
+            return _smooth(values, mechanism, statistic, entropy)
         case TopK():
             return _top_k(values, mechanism, statistic, entropy)
         case SparseVector():
@@ -74,9 +86,17 @@ def _minimise(statistic: ExactObjective, mechanism: Mechanism, entropy: _noise.E
     """Draw the noise of the objective, have it minimised, and cover the minimiser's inexactness."""
     assert isinstance(mechanism, ObjectivePerturbation)
     sensitivity = statistic.sensitivity
-    noise = _noise.discrete_laplace(mechanism.noise_scale(sensitivity), mechanism.size, entropy)
-    solution = open_objective(statistic)(noise, mechanism.regularisation(sensitivity))
+    noise = _objective_noise(mechanism, sensitivity, entropy)
+    regularisation, allowed = mechanism.regularisation(sensitivity), mechanism.allowed_gradient(sensitivity)
+    solution = open_objective(statistic)(noise, regularisation, allowed)
     return solution + _noise.discrete_laplace(mechanism.output_scale(), mechanism.size, entropy)
+
+
+def _objective_noise(mechanism: ObjectivePerturbation, sensitivity: Sensitivity, entropy: _noise.Entropy) -> Ints:
+    if not isinstance(mechanism, GaussianObjectivePerturbation):
+        return _noise.discrete_laplace(mechanism.noise_scale(sensitivity), mechanism.size, entropy)
+    coarse = _noise.discrete_gaussian(mechanism.coarse_variance(sensitivity), mechanism.size, entropy)
+    return coarse * COARSE + _noise.discrete_gaussian(Fraction(FINE_DEVIATION**2), mechanism.size, entropy)
 
 
 def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entropy) -> Ints:
@@ -94,6 +114,14 @@ def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entr
         chosen.append(left[place])
         left = np.delete(left, place)
     return np.array(chosen, dtype=np.int64)
+
+
+def _smooth(values: Ints, mechanism: SmoothNoise, statistic: Exact, entropy: _noise.Entropy) -> Ints:
+    """Noise for each group; what lies far outside the range of an integer is moved to where it is far outside still."""
+    far = 2**61
+    scales = mechanism.scales(values[:, 1:], statistic.sensitivity)
+    noise = [min(max(z, -far), far) for z in _noise.discrete_cauchy(scales, entropy)]
+    return values[:, 0] + np.array(noise, dtype=np.int64)
 
 
 def _sparse_vector(values: Ints, mechanism: SparseVector, statistic: Exact, entropy: _noise.Entropy) -> Ints:

@@ -39,6 +39,7 @@ from tacit.privacy.mechanisms import (
 )
 from tacit.privacy.objective import ExactObjective, ObjectivePerturbation
 from tacit.privacy.release import SIMULATION, Receipt, Release
+from tacit.privacy.smooth import SmoothNoise
 from tacit.privacy.unit import Neighbours
 
 Ints = NDArray[np.int64]
@@ -261,7 +262,7 @@ def _check(account: Account, statistic: Exact | ExactKeys | ExactObjective, mech
             f"'{unit}'. Bound contributions for the account's unit."
         )
     known = DiscreteLaplace | DiscreteGaussian | Selection | SelectEach | TopK | SparseVector | PartitionSelection
-    known |= ObjectivePerturbation
+    known |= ObjectivePerturbation | SmoothNoise
     if not isinstance(mechanism, known):
         raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
     if isinstance(statistic, ExactKeys) or isinstance(mechanism, PartitionSelection):
@@ -275,6 +276,13 @@ def _check(account: Account, statistic: Exact | ExactKeys | ExactObjective, mech
     elif isinstance(mechanism, SelectEach):
         if len(statistic.shape) != 2 or math.prod(statistic.shape) == 0:
             raise ParameterError(f"SelectEach needs a matrix of utilities. Got the shape {statistic.shape}.")
+    elif isinstance(mechanism, SmoothNoise):
+        width = mechanism.ladder(statistic.sensitivity).width
+        if len(statistic.shape) != 2 or statistic.shape[0] == 0 or statistic.shape[1] != 1 + width:
+            raise ParameterError(
+                f"SmoothNoise needs a matrix of values with {width} entries of a profile each. "
+                f"Got the shape {statistic.shape}."
+            )
     elif isinstance(mechanism, Selection | TopK | SparseVector):
         _check_candidates(statistic, mechanism, math.prod(statistic.shape))
     mechanism.describe(statistic.sensitivity)  # raises if the noise scale is out of range

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 SIMULATION = "simulation: not private"
+
+
+def html_table(rows: Iterable[tuple[str, str]]) -> str:
+    """Names and texts as a small table for notebooks; both are escaped."""
+    body = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+        f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+        for name, text in rows
+    )
+    return f"<table>{body}</table>"
 
 
 class Receipt(Mapping[str, Any]):
@@ -50,12 +60,7 @@ class Receipt(Mapping[str, Any]):
         return "\n".join(f"{label:>14}  {text}" for label, text in self._rows())
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(label)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-            for label, text in self._rows()
-        )
-        return f"<table>{rows}</table>"
+        return html_table(self._rows())
 
     def _rows(self) -> Iterator[tuple[str, str]]:
         for key, value in self._fields.items():

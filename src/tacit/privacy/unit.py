@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
@@ -120,6 +120,8 @@ class Sensitivity:
         The derivation, in words, for the receipt.
     rows : int, optional
         For a matrix: the largest change of a row's largest entry, summed over the rows. None if nobody derived it.
+    smooth : int, optional
+        For values with profiles (see ``of_median_profiles``): how many tuples a unit has. None for anything else.
     """
 
     l1: int
@@ -128,6 +130,7 @@ class Sensitivity:
     monotone: bool
     why: str
     rows: int | None = None
+    smooth: int | None = None
 
     @classmethod
     def of_feature_counts(cls, bound: Bound) -> Sensitivity:
@@ -169,11 +172,11 @@ class Sensitivity:
         return cls(l1=m * d, l2_squared=m * m * d, linf=m, monotone=monotone, why=why)
 
     @classmethod
-    def of_row_gradients(cls, bound: Bound) -> Sensitivity:
-        """The gradient of a sum of losses with slope at most 1, over rows of L1 norm at most 1."""
-        m = bound.rows
-        why = f"{m} row(s) a unit, each with a gradient of L1 norm at most 1"
-        return cls(l1=m, l2_squared=m * m, linf=m, monotone=False, why=why)
+    def of_row_gradients(cls, bound: Bound, *, norm: Literal["L1", "L2"], entries: int) -> Sensitivity:
+        """The gradient of a sum of losses with slope at most 1, over rows of norm at most 1, in units of that norm."""
+        unit = cls.of_normalised_rows(bound, grid=1, norm=norm, entries=entries)
+        why = f"{bound.rows} row(s) a unit, each with a gradient of {norm} norm at most 1"
+        return replace(unit, why=why)
 
     @classmethod
     def of_balances(cls, bound: Bound, weight: int, candidates: int) -> Sensitivity:
@@ -185,6 +188,29 @@ class Sensitivity:
         most = check_count("Sensitivity", "candidates", candidates) * m * w
         why = f"{m} row(s) a unit, each moving the balances of one group by at most its weight {w}"
         return cls(l1=most, l2_squared=most * m * w, linf=m * w, monotone=False, why=why, rows=m * w)
+
+    @classmethod
+    def of_level_counts(cls, bound: Bound, levels: int, *, signed: bool = False) -> Sensitivity:
+        """Counts over several partitions of the rows, such as levels of a tree: a row is in one count of each.
+
+        ``signed``: on some levels a row may be subtracted, as in differences of halves.
+        """
+        m, k = bound.rows, check_count("Sensitivity", "levels", levels)
+        how = "adding 1 to or taking 1 from" if signed else "adding 1 to"
+        why = f"{m} row(s) a unit, each {how} at most one number on each of {k} level(s)"
+        return cls(l1=m * k, l2_squared=m * m * k, linf=m, monotone=not signed, why=why)
+
+    @classmethod
+    def of_median_profiles(cls, bound: Bound, reach: int, width: int) -> Sensitivity:
+        """A median of each group of tuples in a range of ``reach``, with ``width`` gaps around it that grow.
+
+        A tuple is in one group. It moves the median by at most the first gap, and a gap is at most the next one of a
+        neighbour. The usual norms know of this nothing but the range.
+        """
+        m, r = bound.rows, check_count("Sensitivity", "reach", reach)
+        entries = m * check_count("Sensitivity", "width", width + 1)
+        why = f"{m} row(s) a unit, each in one group, whose median it moves by at most the first gap around it"
+        return cls(l1=entries * r, l2_squared=entries * r * r, linf=r, monotone=False, why=why, smooth=m)
 
     def __post_init__(self) -> None:
         for name in ("l1", "l2_squared", "linf"):

@@ -1,0 +1,164 @@
+"""What the commands on private data share: options, the account that pays, progress, and what an interruption says."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.cli.ledger import DEFAULT_LEDGER
+from tacit.errors import bad_parameter
+
+if TYPE_CHECKING:
+    from tacit.data.readers import FileOptions
+    from tacit.ledger import Account
+    from tacit.privacy.budget import Budget
+    from tacit.privacy.unit import Unit
+
+STEPS = {
+    "open": "Opening the data",
+    "split": "Splitting by coins",
+    "train": "Training",
+    "evaluate": "Evaluating",
+    "report": "Writing the report",
+}
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Options on how files are written."""
+    group = parser.add_argument_group("files")
+    group.add_argument("--format", choices=["csv", "tsv", "parquet", "jsonl", "libsvm"], help="default: by the suffix")
+    group.add_argument("--header", metavar="A,B,…", help="names of the columns of a CSV or TSV without a header line")
+    group.add_argument("--delimiter", metavar="C", help="default: a comma (CSV) or a tab (TSV)")
+    group.add_argument("--quote", metavar="C", help='default: " for CSV, none for TSV; empty means none')
+
+
+def add_account(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Options on who pays."""
+    group = parser.add_argument_group("who pays")
+    text = "what it may cost; smaller is more private"
+    group.add_argument("--epsilon", type=float, required=required, metavar="E", help=text)
+    group.add_argument("--delta", type=float, default=0.0, metavar="D", help="default 0: pure privacy")
+    group.add_argument("--unit", metavar="COL", help="the column that names the person (default: each row is a unit)")
+    group.add_argument("--rows-per-unit", type=int, metavar="M", help="rows used of each person, with --unit")
+    default = os.environ.get("TACIT_LEDGER", DEFAULT_LEDGER)
+    text = "where the budget is kept: sqlite:///file or postgresql://… (%(default)s)"
+    group.add_argument("--ledger", metavar="URL", default=default, help=text)
+    text = "the account; it is created with this ε and δ if it is not there (default: the file's name)"
+    group.add_argument("--dataset", metavar="NAME", help=text)
+
+
+def file_options(arguments: argparse.Namespace) -> FileOptions:
+    """How files are written."""
+    from tacit.data.readers import FileOptions
+
+    header = None if arguments.header is None else tuple(words(arguments.header))
+    return FileOptions(arguments.format, header, arguments.delimiter, arguments.quote)
+
+
+def words(text: str) -> list[str]:
+    """Read A,B,C as a line of CSV, so that a name may hold a comma in quotes."""
+    return [word.strip() for word in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def unit_of(arguments: argparse.Namespace) -> Unit | None:
+    """What is protected; None leaves it to the account."""
+    from tacit.privacy.unit import Unit
+
+    if (arguments.unit is None) != (arguments.rows_per_unit is None):
+        given = arguments.rows_per_unit if arguments.unit is None else arguments.unit
+        raise bad_parameter("tacit", "--unit and --rows-per-unit", "given together", given)
+    return None if arguments.unit is None else Unit.user(arguments.unit, arguments.rows_per_unit)
+
+
+def dataset_of(arguments: argparse.Namespace) -> str:
+    """The name of the account: as given, or the file's."""
+    return arguments.dataset or Path(arguments.data).resolve().name or "data"
+
+
+def account_of(arguments: argparse.Namespace, budget: Budget) -> Account:
+    """The account that pays, created if it is not there."""
+    from tacit.ledger import Ledger
+    from tacit.workflow import find_account
+
+    unit, name = unit_of(arguments), dataset_of(arguments)
+    found = find_account(arguments.ledger, name)
+    if found is None:
+        return Ledger.open(arguments.ledger).account(name, budget=budget, unit=unit or "row")
+    if unit is not None and unit != found.unit:
+        raise bad_parameter("tacit", "--unit", f"the account's ({found.unit})", str(unit), "Leave it out to take that.")
+    return found
+
+
+@contextmanager
+def interruptible(url: str, name: str) -> Iterator[None]:
+    """On Ctrl-C, say what was charged meanwhile: it stays charged, and the same command goes on from there."""
+    before = _entries(url, name)
+    try:
+        yield
+    except KeyboardInterrupt:
+        new = [charge for charge in _entries(url, name) if charge.entry not in {old.entry for old in before}]
+        if new:
+            cost = "; ".join(f"{charge.budget} for {charge.query!r}" for charge in new)
+            text = (
+                f"Charged to {name!r} before the interruption: {cost}. The same command again goes on from there, and "
+            )
+            text += "does not pay for it twice."
+        else:
+            text = f"Nothing was charged to {name!r}."
+        raise Interrupted(f"Interrupted, and nothing was written. {text}") from None
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, with a word on what was charged."""
+
+
+def _entries(url: str, name: str) -> list[Any]:
+    from tacit.workflow import find_account
+
+    account = find_account(url, name)
+    return [] if account is None else account.entries()
+
+
+@contextmanager
+def progress(total: int, *, quiet: bool) -> Iterator[Any]:
+    """A bar on a terminal, and nothing elsewhere; yields a function that is told each step."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Starting", total=total)
+        yield lambda step: bar.update(task, advance=1, description=STEPS.get(step, step))
+
+
+def show(arguments: argparse.Namespace, result: Any, text: str) -> int:
+    """Print a result for people, or as JSON for machines."""
+    print(json.dumps(result, ensure_ascii=False) if arguments.json else text)
+    return 0
+
+
+def curve_facts(curve: Any) -> dict[str, Any]:
+    """The numbers of a curve that are worth a line."""
+    low, high = curve.auc_interval()
+    return {"auc": curve.auc, "auc_interval": [low, high], "unknown": curve.unknown}
+
+
+def curve_line(curve: Any) -> str:
+    """A curve in one line."""
+    if curve.unknown:
+        return (
+            "A class is too small to be told from an empty one, so the curve is unknown. Are the classes spelt as in "
+            "the data ('--strict' stops at the first label that is not one of them)? Or are rows or ε too few?"
+        )
+    low, high = curve.auc_interval()
+    return f"AUC {curve.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}"

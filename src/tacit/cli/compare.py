@@ -1,0 +1,95 @@
+"""``tacit compare``: two private ROC curves side by side, and whether they can be told apart."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from tacit.cli import common, evaluate
+from tacit.errors import bad_parameter
+
+TEXT = (
+    "compare two private ROC curves. Without DATA: two folders (or curve.json) that 'tacit run' or 'tacit evaluate' "
+    "wrote, at no cost. With DATA: two models on that private set, for half of --epsilon each"
+)
+SURE = 0.95
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``tacit compare`` to the command line."""
+    parser = commands.add_parser("compare", help="compare two models by their private ROC curves", description=TEXT)
+    parser.add_argument("first", metavar="A", help="a folder or curve.json; with DATA a model.json")
+    parser.add_argument("second", metavar="B", help="the same")
+    parser.add_argument("data", metavar="DATA", nargs="?", help="a private set to evaluate both models on")
+    parser.add_argument("--out", metavar="PNG", help="draw both curves into this new file")
+    evaluate.add_data(parser, required=False)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    from tacit.evaluation.compare import compare
+
+    target = None if arguments.out is None else Path(arguments.out)
+    if target is not None and (target.exists() or target.suffix.lower() != ".png"):
+        raise bad_parameter("tacit compare", "--out", "a new file that ends with .png", arguments.out)
+    first, second = _stored(arguments) if arguments.data is None else _evaluated(arguments)
+    verdict = compare(first, second)
+    low, high = verdict.interval()
+    apart = max(verdict.probability, 1 - verdict.probability) >= SURE and not (first.unknown or second.unknown)
+    better = None if not apart else "A" if verdict.probability > 0.5 else "B"
+    facts = {
+        "A": {"name": arguments.first} | common.curve_facts(first),
+        "B": {"name": arguments.second} | common.curve_facts(second),
+        "probability_that_A_is_better": verdict.probability,
+        "difference": verdict.difference,
+        "interval": [low, high],
+        "told_apart": apart,
+        "better": better,
+    }
+    if target is not None:
+        from tacit.report.files import draw
+
+        draw(target, [("A", first), ("B", second)])
+    return common.show(arguments, facts, _text(arguments, facts, first, second))
+
+
+def _stored(arguments: argparse.Namespace) -> tuple[Any, Any]:
+    from tacit.evaluation.storage import load_curve
+
+    paths = [Path(name) / "curve.json" if Path(name).is_dir() else Path(name) for name in _names(arguments)]
+    return load_curve(paths[0]), load_curve(paths[1])
+
+
+def _evaluated(arguments: argparse.Namespace) -> tuple[Any, Any]:
+    """Both on the same rows, one after the other: their costs add up to what was asked for."""
+    from tacit.models.storage import load
+    from tacit.privacy.budget import Budget
+
+    if arguments.epsilon is None:
+        raise bad_parameter("tacit compare", "--epsilon", "given together with DATA", None)
+    whole = Budget(arguments.epsilon, arguments.delta)
+    models = [load(name) for name in _names(arguments)]
+    with common.interruptible(arguments.ledger, common.dataset_of(arguments)):
+        halves = [
+            evaluate.curve_of(model, arguments, whole.exact_epsilon / 2, whole.exact_delta / 2) for model in models
+        ]
+    return halves[0], halves[1]
+
+
+def _names(arguments: argparse.Namespace) -> tuple[str, str]:
+    return arguments.first, arguments.second
+
+
+def _text(arguments: argparse.Namespace, facts: dict[str, Any], first: Any, second: Any) -> str:
+    low, high = facts["interval"]
+    lines = [f"A  {arguments.first}: {common.curve_line(first)}", f"B  {arguments.second}: {common.curve_line(second)}"]
+    difference = f"Difference in AUC (A − B) {facts['difference']:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
+    lines.append(f"{difference}; A is better with probability {facts['probability_that_A_is_better']:.2f}.")
+    spent = max(first.receipt["epsilon"], second.receipt["epsilon"])
+    if facts["told_apart"]:
+        lines.append(f"They can be told apart: {facts['better']} is better.")
+    else:
+        lines.append(f"They cannot be told apart at ε = {spent:g}: more rows or a larger ε would be needed.")
+    return "\n".join(lines)

@@ -1,0 +1,77 @@
+"""``tacit evaluate``: a released model's private ROC curve on another private set."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from tacit.cli import common
+
+TEXT = "release a model's ROC curve on another private set"
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``tacit evaluate`` to the command line."""
+    parser = commands.add_parser("evaluate", help=TEXT, description=TEXT)
+    parser.add_argument("model", metavar="MODEL", help="a model.json")
+    parser.add_argument("data", metavar="DATA", help="a file, a folder or a glob")
+    parser.add_argument("--out", metavar="DIR", help="a folder that is new or empty, for roc.csv, roc.png and more")
+    add_data(parser)
+    parser.set_defaults(run=run)
+
+
+def add_data(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Options on what is evaluated; ``required`` is whether ε must be given."""
+    parser.add_argument("--label", metavar="COL", help="the column of labels (default: the model's)")
+    parser.add_argument("--text", metavar="COL", help="the column of texts (default: the model's)")
+    common.add_account(parser, required=required)
+    common.add_files(parser)
+    parser.add_argument("--strict", action="store_true", help="stop at the first odd row; its place is then told")
+    parser.add_argument("--json", action="store_true", help="print JSON for machines")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    from tacit.models.storage import load
+    from tacit.report.files import fresh_folder, save_curve
+
+    model = load(arguments.model)
+    folder = None if arguments.out is None else fresh_folder(arguments.out, "tacit evaluate", "--out")
+    with common.interruptible(arguments.ledger, common.dataset_of(arguments)):
+        curve = curve_of(model, arguments, arguments.epsilon, arguments.delta)
+        files = [] if folder is None else save_curve(curve, curve.receipt, folder)
+    facts = common.curve_facts(curve) | {
+        "epsilon": curve.receipt["epsilon"],
+        "delta": curve.receipt["delta"],
+        "status": curve.receipt["status"],
+        "files": [str(file) for file in files],
+        "receipt": curve.receipt.to_dict(),
+    }
+    cost = f"Cost ε = {curve.receipt['epsilon']:g} on {curve.receipt['dataset']!r} in {arguments.ledger}"
+    return common.show(arguments, facts, f"{common.curve_line(curve)}\n{cost}")
+
+
+def curve_of(model: Any, arguments: argparse.Namespace, epsilon: Any, delta: Any) -> Any:
+    """The private curve of one model; what is wrong with the data is said before the account is made."""
+    from tacit.privacy.budget import Budget
+    from tacit.privacy.unit import Unit
+    from tacit.scoring import part_for, private_curve
+    from tacit.workflow import find_account
+
+    budget, whole = Budget(epsilon, delta), Budget(arguments.epsilon, arguments.delta)
+    found = find_account(arguments.ledger, common.dataset_of(arguments))
+    unit = found.unit if found is not None else common.unit_of(arguments) or Unit.row()
+    part = part_for(
+        model,
+        arguments.data,
+        None,
+        unit,
+        label=arguments.label,
+        text=arguments.text,
+        options=common.file_options(arguments),
+        strict=arguments.strict,
+    )
+    account = common.account_of(arguments, whole)
+    with common.progress(1, quiet=arguments.json) as tell:
+        tell("evaluate")
+        return private_curve(model, part, budget, account, classes=tuple(model.classes_.tolist()))

@@ -1,0 +1,130 @@
+"""``tacit run``: from a file to a private model, its ROC curve and a report."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from tacit.cli import common
+from tacit.errors import bad_parameter
+
+TEXT = "train a private model on a file, evaluate it privately, and write a report"
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``tacit run`` to the command line."""
+    parser = commands.add_parser("run", help=TEXT, description=TEXT)
+    parser.add_argument(
+        "data", metavar="DATA", help="a file, a folder or a glob: CSV, TSV, Parquet, JSON Lines, libsvm"
+    )
+    parser.add_argument("--label", metavar="COL", help="the column of labels (default: the schema's)")
+    parser.add_argument("--classes", metavar="A,B", help="the labels, the positive one last (default: the schema's)")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--text", metavar="COL", help="the column of texts")
+    kind.add_argument("--schema", metavar="FILE", help="the public description of a table: see 'tacit schema draft'")
+    common.add_account(parser)
+    common.add_files(parser)
+    parser.add_argument("--test-size", type=float, default=0.3, metavar="F", help="share of the test set (%(default)s)")
+    parser.add_argument("--engine", choices=["local", "spark"], default="local", help="default: %(default)s")
+    text = "on Spark, a name for this version of data that are no local files"
+    parser.add_argument("--data-version", metavar="NAME", help=text)
+    parser.add_argument("--word-list", metavar="LANG", help="public word frequencies for texts, such as 'en'")
+    parser.add_argument("--out", metavar="DIR", required=True, help="a folder that is new or empty")
+    parser.add_argument("--strict", action="store_true", help="stop at the first odd row; its place is then told")
+    parser.add_argument("--json", action="store_true", help="print JSON for machines")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    from tacit.report.files import fresh_folder
+
+    workflow = _workflow(arguments)
+    folder = fresh_folder(arguments.out, "tacit run", "--out")
+    try:
+        with (
+            common.interruptible(arguments.ledger, workflow.dataset),
+            common.progress(len(common.STEPS), quiet=arguments.json) as tell,
+        ):
+            result = workflow.run(arguments.data, progress=tell)
+            files = result.save(folder)
+    except BaseException:
+        _remove_if_empty(folder)
+        raise
+    facts = common.curve_facts(result.curve) | {
+        "epsilon": result.receipt["epsilon"],
+        "delta": result.receipt["delta"],
+        "status": result.receipt["status"],
+        "files": [str(file) for file in files],
+        "receipt": result.receipt.to_dict(),
+    }
+    return common.show(arguments, facts, _text(result, arguments))
+
+
+def _workflow(arguments: argparse.Namespace) -> Any:
+    from tacit.data.schema import Schema
+    from tacit.models.text import TextClassifier
+    from tacit.workflow import Workflow
+
+    schema = None if arguments.schema is None else Schema.load(arguments.schema)
+    if schema is None and arguments.text is None:
+        raise bad_parameter("tacit run", "--text", "given, or else --schema", None, "See 'tacit schema draft'.")
+    if schema is None and arguments.label is None:
+        raise bad_parameter("tacit run", "--label", "the name of the label's column", None)
+    unit = common.unit_of(arguments)
+    if unit is None and schema is not None and schema.unit.column is not None:
+        unit = schema.unit
+    words = arguments.word_list
+    return Workflow(
+        arguments.epsilon,
+        arguments.delta,
+        classes=_classes(arguments, schema),
+        label=arguments.label,
+        text=arguments.text,
+        schema=schema,
+        unit=unit,
+        classifier=TextClassifier(word_list=words) if words and schema is None else None,
+        test_size=arguments.test_size,
+        ledger=arguments.ledger,
+        dataset=common.dataset_of(arguments),
+        options=common.file_options(arguments),
+        engine=arguments.engine,
+        version=arguments.data_version,
+        language=words or "en",
+        strict=arguments.strict,
+    )
+
+
+def _classes(arguments: argparse.Namespace, schema: Any) -> list[Any]:
+    """The declared labels: never read from the data. Those of a schema may be put into another order."""
+    if arguments.classes is None:
+        if schema is None:
+            remedy = "They are declared, never read from private data; the last one is positive."
+            raise bad_parameter("tacit run", "--classes", "given, as in --classes ham,spam", None, remedy)
+        return list(schema.classes)
+    names = common.words(arguments.classes)
+    if schema is None:
+        return names
+    known = {str(label): label for label in schema.classes}
+    strange = [name for name in names if name not in known]
+    if strange:
+        raise bad_parameter("tacit run", "--classes", f"among the schema's {list(known)}", ", ".join(strange))
+    return [known[name] for name in names]
+
+
+def _remove_if_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _text(result: Any, arguments: argparse.Namespace) -> str:
+    receipt = result.receipt
+    cost = receipt["composition"]["sum"]
+    folder = Path(arguments.out)
+    lines = [
+        common.curve_line(result.curve),
+        f"Cost {cost} ({receipt['status']}; the account {receipt['dataset']!r} is kept in {receipt['ledger']})",
+        f"Open {folder / 'report.html'}; apply the model with: tacit score {folder / 'model.json'} DATA --out FILE",
+    ]
+    return "\n".join(lines)

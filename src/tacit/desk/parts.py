@@ -1,0 +1,258 @@
+"""Parts of a private data set at the desk: opened and split here, handed on unread, scored here.
+
+The public side holds a :class:`Part` as one holds a sealed letter: it passes it to an estimator, whose visit opens it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from tacit.data.columns import SparseColumn, TextColumn
+from tacit.data.files import check_files, list_files, pieces
+from tacit.data.readers import FileOptions
+from tacit.data.schema import Schema
+from tacit.data.sources import BATCH_ROWS, Source, open_source
+from tacit.data.split import coin_limit
+from tacit.data.style import with_style
+from tacit.data.tables import Batch, Table, check_strictly, split_table, table_of_matrix, table_of_source
+from tacit.desk.scores import Binned, release_scores
+from tacit.errors import PrivacyError, bad_parameter
+from tacit.ledger import Account
+from tacit.privacy.budget import Budget
+from tacit.privacy.unit import Unit
+
+__all__ = [
+    "FileOptions",
+    "Part",
+    "coin_limit",
+    "describe",
+    "is_path",
+    "is_text_schema",
+    "open_part",
+    "read_columns",
+    "release_curve",
+    "rows_for_fit",
+]
+
+LABEL = "label"
+"""Name of the label's column where labels come as an array."""
+
+Kind = Literal["text", "table", "matrix"]
+
+
+class Part:
+    """Private rows on their way from one desk to the next. It shows nothing but its public description.
+
+    Attributes
+    ----------
+    kind : {"text", "table", "matrix"}
+    """
+
+    __slots__ = ("_table", "kind")
+
+    def __init__(self, kind: Kind, table: Table) -> None:
+        self.kind = kind
+        self._table = table
+
+    @property
+    def schema(self) -> Schema:
+        """The public description."""
+        return self._table.schema
+
+    def source(self, schema: Schema, *, style: bool = False) -> Source:
+        """The rows under a model's description of them; for a visit."""
+        return self._table.rows(schema, _styled if style else None)
+
+    def table(self) -> Table:
+        """The rows; for the desk."""
+        return self._table
+
+    def split(
+        self, test_size: float, account: Account, seed: int | None = None
+    ) -> tuple[Part, Part, dict[str, Account]]:
+        """Split by a coin for each row or person: train, test, and an account for each."""
+        train, test, accounts = split_table(self._table, test_size, account, seed)
+        return Part(self.kind, train), Part(self.kind, test), accounts
+
+    def __repr__(self) -> str:
+        return f"<private {self.kind}>"
+
+    def __reduce__(self) -> Any:
+        raise PrivacyError("A part of a private data set cannot be stored. Open the data again.")
+
+
+def _styled(frame: pl.DataFrame) -> pl.DataFrame:
+    return with_style(frame.to_series(0).rename("text"))
+
+
+def is_path(data: Any) -> bool:
+    """Whether data are files. A ``str`` is one, too: a single text is no data set."""
+    return isinstance(data, str | Path)
+
+
+def is_matrix(data: Any) -> bool:
+    """Whether data are a matrix of numbers in memory."""
+    return sp.issparse(data) or (isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "biuf")
+
+
+def is_text_schema(schema: Schema) -> bool:
+    """Whether a description is of one column of text."""
+    return len(schema.columns) == 1 and isinstance(schema.columns[0], TextColumn)
+
+
+def read_columns(data: str | Path, columns: list[str], options: FileOptions | None = None) -> Iterator[pl.DataFrame]:
+    """Read some columns of files, batch by batch, in the order of the rows. The rows are the user's own."""
+    settings = options or FileOptions()
+    paths = list_files(data)
+    check_files(paths, columns, settings)
+    return (
+        piece.frame for path in paths for piece in pieces(path, columns, settings, batch_rows=BATCH_ROWS, strict=False)
+    )
+
+
+def open_part(
+    data: Any,
+    y: Any = None,
+    *,
+    classes: tuple[Any, ...],
+    unit: Unit,
+    label: str | None = None,
+    text: str | None = None,
+    schema: Schema | None = None,
+    persons: Any = None,
+    options: FileOptions | None = None,
+    strict: bool = False,
+) -> Part:
+    """Open a user's data: texts, a table under a schema, or a matrix. Nothing of the rows is told.
+
+    Parameters
+    ----------
+    data, y, persons
+        As for :func:`tacit.data.sources.open_source`.
+    classes : declared labels
+    unit : what is protected
+    label, text : names of columns, optional
+    schema : Schema, optional
+        For tables and libsvm files; its classes, label and unit give way to those above.
+    options : FileOptions, optional
+        How files are written.
+    strict : bool
+        Read everything once, and raise at the first odd row.
+    """
+    if schema is None and is_matrix(data):
+        if y is None:
+            raise bad_parameter("Workflow.run", "y", "given with a matrix", None)
+        wide = replace(Schema.matrix(data.shape[1], classes), unit=unit)
+        return Part("matrix", table_of_matrix(data, y, wide, persons, strict=strict))
+    described = describe(data, y, classes=classes, unit=unit, label=label, text=text, schema=schema)
+    source = open_source(data, described, y=y, persons=persons, options=options, strict=strict)
+    if strict:
+        check_strictly(source)
+    sparse = isinstance(described.columns[0], SparseColumn)
+    kind: Kind = "matrix" if sparse else "text" if schema is None else "table"
+    return Part(kind, table_of_source(source))
+
+
+def describe(
+    data: Any,
+    y: Any,
+    *,
+    classes: tuple[Any, ...],
+    unit: Unit,
+    label: str | None,
+    text: str | None,
+    schema: Schema | None,
+) -> Schema:
+    """The description of the columns that are read."""
+    has_columns = is_path(data) or hasattr(data, "columns") or hasattr(data, "column_names")
+    if schema is not None:
+        name = label or schema.label
+        if isinstance(schema.columns[0], SparseColumn):
+            return replace(schema, classes=classes, label=None, unit=unit)
+    elif text is None and has_columns:
+        remedy = "Name the column of texts, or describe the columns: see `tacit schema draft`."
+        raise bad_parameter("Workflow", "text", "given, or else schema, for data with columns", None, remedy)
+    else:
+        name = label
+        schema = Schema.text(classes, name=text or "text")
+    if name is None and y is None:
+        raise bad_parameter("Workflow", "label", "the name of the label's column, or y given", None)
+    taken = {column.name for column in schema.columns} | {unit.column}
+    free = next(word for word in (LABEL, "y", "class", "label of the row") if word not in taken)
+    return replace(schema, classes=classes, label=name or free, unit=unit)
+
+
+def rows_for_fit(part: Part) -> tuple[Any, Any, Any]:
+    """All rows in memory, for an estimator that cannot read them in batches: X, y, persons.
+
+    X is a Polars column of texts, a Polars frame, or a matrix.
+    """
+    batches = list(part.table().batches())
+    labels = np.concatenate([batch.labels for batch in batches]) if batches else np.zeros(0, dtype=np.int64)
+    people = [batch.persons for batch in batches if batch.persons is not None]
+    X = _joined(batches, part)
+    return X, np.array(part.schema.classes)[labels], pl.concat(people) if people else None
+
+
+def _joined(batches: list[Batch], part: Part) -> Any:
+    parts = [batch.data for batch in batches]
+    if part.kind == "matrix":
+        if not parts:
+            return sp.csr_array((0, part.schema.n_features))
+        if len(parts) == 1:
+            return parts[0]
+        return sp.csr_array(sp.vstack(parts)) if sp.issparse(parts[0]) else np.vstack(parts)
+    names = [column.name for column in part.schema.columns]
+    frame = pl.concat(parts) if parts else pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+    return _texts(frame) if part.kind == "text" else frame
+
+
+def _texts(frame: pl.DataFrame) -> pl.Series:
+    return frame.to_series(0).cast(pl.String).fill_null("")
+
+
+def release_curve(
+    part: Part,
+    score: Callable[[Any], Any],
+    *,
+    budget: Budget,
+    account: Account,
+    random_state: int | None = None,
+) -> Binned:
+    """Score the rows batch by batch, and release the counts of a ROC curve; the last class is the positive one.
+
+    Only labels, scores and persons are kept in memory. ``score`` must look at each row by itself.
+    """
+    labels: list[Any] = []
+    scores: list[Any] = []
+    people: list[pl.Series] = []
+    for batch in part.table().batches():
+        if not len(batch.labels):
+            continue
+        labels.append(batch.labels)
+        scores.append(np.asarray(score(_texts(batch.data) if part.kind == "text" else batch.data), dtype=np.float64))
+        people += [] if batch.persons is None else [batch.persons]
+    last = len(part.schema.classes) - 1
+    return release_scores(
+        np.concatenate(labels) if labels else np.zeros(0, dtype=np.int64),
+        np.concatenate(scores) if scores else np.zeros(0),
+        budget=budget,
+        pos_label=last,
+        score_range=(0.0, 1.0),
+        persons=_people(people, account.unit),
+        account=account,
+        random_state=random_state,
+    )
+
+
+def _people(people: list[pl.Series], unit: Unit) -> pl.Series | None:
+    if unit.column is None:
+        return None
+    return pl.concat(people) if people else pl.Series(unit.column, [], dtype=pl.String)

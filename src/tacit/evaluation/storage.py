@@ -1,0 +1,124 @@
+"""Released curves as data: ``curve.json``. Public side; what is read is checked, and nothing in it is executed."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.desk.roc_family import Counted
+from tacit.desk.scores import Binned
+from tacit.errors import ModelError
+from tacit.evaluation.curve import RocCurve
+from tacit.evaluation.family import FamilyCurve
+from tacit.privacy.grid import CELLS
+from tacit.privacy.hierarchy import FORMS, Layout
+from tacit.privacy.release import Receipt
+
+FORMAT = "tacit-curve"
+VERSION = 1
+
+
+def curve_to_dict(curve: RocCurve) -> dict[str, Any]:
+    """A curve as plain data: the release that it is read from."""
+    release = curve.release
+    label = curve.pos_label.item() if isinstance(curve.pos_label, np.generic) else curve.pos_label
+    head = {"format": FORMAT, "version": VERSION, "pos_label": label, "score_range": list(curve.score_range)}
+    return head | {"release": {field.name: _plain(getattr(release, field.name)) for field in fields(release)}}
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and words; lists of them; or names with them."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, Layout):
+        return asdict(value)
+    return value.to_dict() if isinstance(value, Receipt) else value
+
+
+def load_curve(path: str | Path) -> RocCurve:
+    """Read a curve back; it is the same to the last bit."""
+    place = str(path)
+    try:
+        body = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError(f"The curve file {place!r} cannot be read: {error.strerror}. Check the path.") from None
+    except (ValueError, RecursionError):
+        raise _unusable(place, "it is not valid JSON") from None
+    if not isinstance(body, dict) or body.get("format") != FORMAT:
+        raise _unusable(place, "it is no curve of tacit's. Curves are written by 'tacit run' and 'tacit evaluate'")
+    if body.get("version") != VERSION:
+        raise _unusable(place, f"it has version {body.get('version')!r}, and this tacit reads {VERSION}")
+    try:
+        return _curve(body)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise _unusable(place, f"a part of it is missing or makes no sense ({type(error).__name__})") from None
+
+
+def _curve(body: dict[str, Any]) -> RocCurve:
+    release = dict(body["release"])
+    release["cuts"] = np.array(release["cuts"], dtype=np.int64)
+    release["receipt"] = Receipt(release["receipt"])
+    if release["totals"] is not None:
+        release["totals"] = np.array(release["totals"], dtype=np.int64)
+    cuts, bins = release["cuts"], len(release["cuts"]) - 1
+    low, high = (float(end) for end in body["score_range"])
+    fits = (
+        bins >= 2
+        and bins & (bins - 1) == 0
+        and (cuts[0], cuts[-1]) == (0, CELLS)
+        and bool((np.diff(cuts) >= 0).all())
+        and math.isfinite(high - low)
+        and low < high
+    )
+    if not fits:
+        raise ValueError
+    if "layout" in release:
+        return FamilyCurve(_counted(release, bins), (low, high), body["pos_label"])
+    return RocCurve(_binned(release, bins), (low, high), body["pos_label"])
+
+
+def _binned(release: dict[str, Any], bins: int) -> Binned:
+    """The release behind a curve of the default method."""
+    release["counts"] = tuple(np.array(part, dtype=np.int64) for part in release["counts"])
+    release["weights"] = tuple(int(weight) for weight in release["weights"])
+    binned = Binned(**release)
+    scales = (binned.noise_scale, binned.totals_scale, binned.level_rate)
+    fits = (
+        [len(part) for part in binned.counts] == [bins, bins]
+        and len(binned.totals) == len(binned.weights) == 2
+        and min(binned.weights) > 0
+        and all(math.isfinite(scale) and scale > 0 for scale in scales)
+    )
+    if not fits:
+        raise ValueError
+    return binned
+
+
+def _counted(release: dict[str, Any], bins: int) -> Counted:
+    """The release behind a curve of the paper's family."""
+    release["layout"] = layout = Layout(**release["layout"])
+    release["released"] = np.array(release["released"], dtype=np.int64)
+    counted = Counted(**release)
+    fits = (
+        layout.form in FORMS
+        and layout.bins == bins
+        and isinstance(layout.branching, int)
+        and layout.branching >= 2
+        and counted.released.shape == (2, layout.size)
+        and (counted.totals is None or counted.totals.shape == (2,))
+        and all(math.isfinite(scale) and scale > 0 for scale in (counted.noise_scale, counted.totals_scale))
+    )
+    if not fits:
+        raise ValueError
+    return counted
+
+
+def _unusable(place: str, why: str) -> ModelError:
+    return ModelError(f"The curve file {place!r} cannot be used: {why}.")

@@ -1,0 +1,147 @@
+"""A public description, a private selector and a private classifier, one behind the other. Public side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.desk.schemas import table_matrix
+from tacit.errors import bad_parameter
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
+from tacit.privacy.release import Receipt
+
+
+class ChosenFeatures(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """A selection that was made before, as a loaded model has it: it cannot be made again."""
+
+    support_: NDArray[np.bool_]
+    receipt_: Receipt
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+
+class SelectingClassifier(PrivateClassifier):
+    """Turn rows into binary features by a public schema, select some of them, and classify by those.
+
+    Selector and classifier pay for themselves: what one fit costs is the sum of both. Where nothing was selected, all
+    features are kept.
+
+    Parameters
+    ----------
+    classifier : tacit classifier of matrices, such as ``BernoulliNB``
+    selector : tacit selector, optional
+    schema : Schema, optional
+        For tables and texts; a matrix needs none.
+
+    Attributes
+    ----------
+    classifier_, selector_ : the fitted ones
+    classes_ : array
+    receipt_ : Receipt
+
+    Examples
+    --------
+    >>> import numpy as np, tacit
+    >>> X, y = np.array([[1, 0, 0], [0, 1, 0]] * 500), [0, 1] * 500
+    >>> selector = tacit.TopKSelector(k=2, score="dc", epsilon=0.5, random_state=0)
+    >>> model = SelectingClassifier(tacit.BernoulliNB(epsilon=0.5, random_state=0), selector).fit(X, y)
+    >>> model.predict([[1, 0, 0], [0, 1, 0]]).tolist(), model.receipt_["epsilon"]
+    ([0, 1], 1.0)
+    """
+
+    selector_: Any
+
+    def __init__(self, classifier: Any = None, selector: Any = None, schema: Any = None) -> None:
+        self.classifier = classifier
+        self.selector = selector
+        self.schema = schema
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = self.schema is None
+        return tags
+
+    def _takes_many_classes(self) -> bool:
+        return bool(self.classifier is None or self.classifier._takes_many_classes())
+
+    def _draws_anew(self) -> bool:
+        return any(part is not None and part._draws_anew() for part in (self.classifier, self.selector))
+
+    def fit(self, X: Any, y: Any, *, persons: Any = None) -> SelectingClassifier:
+        """Select, then train on what was selected."""
+        if not isinstance(self.classifier, PrivateClassifier):
+            expected = "a tacit classifier of matrices"
+            raise bad_parameter("SelectingClassifier", "classifier", expected, type(self.classifier).__name__)
+        matrix = self._matrix(X, reset=True)
+        if self.schema is None:
+            y = label_input(self, matrix, y)
+        self.selector_ = None
+        receipts = []
+        if self.selector is not None:
+            self.selector_ = clone(self.selector).fit(matrix, y, persons=persons)
+            if not self.selector_.support_.any():
+                self.selector_.support_[:] = True
+            receipts.append(self.selector_.receipt_)
+            matrix = self._selected(matrix)
+        self.classifier_ = clone(self.classifier).fit(matrix, y, persons=persons)
+        self.classes_ = self.classifier_.classes_
+        self.receipt_ = in_sequence([*receipts, self.classifier_.receipt_])
+        return self
+
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether its classifier can be written as data."""
+        return bool(self.classifier_.can_be_saved)
+
+    def feature_weights(self) -> list[tuple[str, float]] | None:
+        """Names and weights of the selected features, for the last class against the others."""
+        check_fitted(self)
+        table = getattr(self.classifier_, "weights_", getattr(self.classifier_, "coef_", None))
+        if table is None:
+            return None
+        weights = table[0] if len(table) == 1 else table[-1] - table[:-1].mean(axis=0)
+        chosen = np.arange(len(weights)) if self.selector_ is None else np.flatnonzero(self.selector_.support_)
+        return [(self._name(int(j)), float(weight)) for j, weight in zip(chosen, weights, strict=True)]
+
+    def _name(self, feature: int) -> str:
+        if self.schema is not None:
+            return str(self.schema.feature_name(feature))
+        names = getattr(self, "feature_names_in_", None)
+        return f"x{feature}" if names is None else str(names[feature])
+
+    def _matrix(self, X: Any, *, reset: bool) -> Any:
+        return matrix_input(self, X, reset=reset) if self.schema is None else table_matrix(X, self.schema)
+
+    def _selected(self, matrix: Any) -> Any:
+        return matrix[:, np.flatnonzero(self.selector_.support_)]
+
+    def _log_scores(self, X: Any) -> Floats:
+        check_fitted(self)
+        matrix = self._matrix(X, reset=False)
+        scores: Floats = self.classifier_._log_scores(matrix if self.selector_ is None else self._selected(matrix))
+        return scores
+
+
+def in_sequence(receipts: list[Receipt]) -> Receipt:
+    """One receipt for steps on the same rows: their costs add up."""
+    if len(receipts) == 1:
+        return receipts[0]
+    statuses = [str(receipt["status"]) for receipt in receipts]
+    return Receipt(
+        receipts[-1].to_dict()
+        | {
+            "mechanism": "in sequence: " + "; ".join(str(receipt["mechanism"]) for receipt in receipts),
+            "epsilon": sum(receipt["epsilon"] for receipt in receipts),
+            "delta": sum(receipt["delta"] for receipt in receipts),
+            "query": "; ".join(str(receipt["query"]) for receipt in receipts),
+            "steps": [receipt.to_dict() for receipt in receipts],
+            "status": next((status for status in statuses if status != "private"), "private"),
+        }
+    )

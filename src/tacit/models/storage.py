@@ -1,0 +1,412 @@
+"""Released models as data: ``model.json``. Public side.
+
+A file holds numbers and texts alone, and loading it runs no code: every field is checked for its type, its shape and
+its place. Floats are written so that they read back as the same number, so predictions do not change by a bit. A digest
+shows a file that was damaged or edited by hand; it is no signature.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit._version import __version__
+from tacit.desk.counts import Rules
+from tacit.desk.schemas import Schema, table_schema
+from tacit.desk.text import text_width
+from tacit.errors import ModelError, TacitError, bad_parameter
+from tacit.models._base import PrivateClassifier
+from tacit.models.chain import ChosenFeatures, SelectingClassifier
+from tacit.models.logistic import LogisticRegression
+from tacit.models.naive_bayes import BernoulliNB
+from tacit.models.tabular import TabularClassifier
+from tacit.models.text import TextClassifier
+from tacit.privacy.release import Receipt
+
+FORMAT = "tacit-model"
+VERSION = 1
+
+Json = dict[str, Any]
+
+_ARRAYS: dict[str, dict[str, tuple[str, str]]] = {
+    "BernoulliNB": {
+        "weights_": ("f8", "cd"),
+        "intercept_": ("f8", "c"),
+        "feature_count_": ("i8", "cd"),
+        "class_count_": ("i8", "c"),
+    },
+    "LogisticRegression": {"coef_": ("f8", "1d"), "intercept_": ("f8", "1")},
+    "TabularClassifier": {"weights_": ("f8", "cd"), "intercept_": ("f8", "c")},
+    "TextClassifier": {"clearness_": ("f8", "d")},
+}
+"""Fitted arrays of each kind: type, and what each dimension is: c classes, d features, or a number."""
+
+_KINDS: dict[str, type[PrivateClassifier]] = {
+    "BernoulliNB": BernoulliNB,
+    "LogisticRegression": LogisticRegression,
+    "TabularClassifier": TabularClassifier,
+    "TextClassifier": TextClassifier,
+}
+
+_PARAMETERS: dict[str, tuple[str, ...]] = {
+    "BernoulliNB": ("epsilon", "delta", "max_ones", "alpha"),
+    "LogisticRegression": ("epsilon", "delta", "loss"),
+    "TabularClassifier": ("epsilon", "delta", "max_ones"),
+    "TextClassifier": ("epsilon", "delta", "bits", "word_list"),
+}
+
+_RULES = {"weights": "de", "mixtures": "mp", "thresholds": "t"}
+
+
+def save(model: Any, path: str | Path) -> None:
+    """Write a fitted model of tacit's as JSON."""
+    packed = pack(model)
+    head = {"format": FORMAT, "version": VERSION, "library": f"tacit {__version__}"}
+    body = head | {"model": packed, "sha256": _digest(packed)}
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        Path(path).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise bad_parameter("save", "path", f"writable ({error.strerror})", str(path)) from None
+
+
+def load(path: str | Path) -> Any:
+    """Load a released model from the file that its method ``save`` wrote.
+
+    The file is data: nothing in it is executed, and what does not fit is refused.
+
+    Examples
+    --------
+    >>> import tempfile, tacit
+    >>> model = tacit.BernoulliNB(epsilon=1.0, random_state=0).fit([[1, 0], [0, 1]] * 500, [0, 1] * 500)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.json")
+    ...     tacit.load(f"{folder}/model.json").predict([[1, 0], [0, 1]]).tolist()
+    [0, 1]
+    """
+    body = _read(Path(path))
+    reader = _Reader(body, str(path))
+    if body.get("format") != FORMAT:
+        raise reader.error("it is no model of tacit's. Models are written by model.save or by 'tacit run'")
+    version = reader.whole("version", 1)
+    if version > VERSION:
+        raise reader.error(f"it has version {version}, and this tacit reads up to {VERSION}. Install a newer tacit")
+    reader.only({"format", "version", "library", "model", "sha256"})
+    model = reader.mapping("model")
+    if body.get("sha256") != _digest(model):
+        raise reader.error("its content does not fit its digest: it was damaged or edited. Get it anew from its maker")
+    try:
+        return unpack(model, str(path))
+    except ModelError:
+        raise
+    except (TacitError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise reader.error(f"a part of it makes no sense ({type(error).__name__}: {error})") from None
+
+
+def pack(model: Any) -> Json:
+    """A fitted model as plain data."""
+    kind = type(model).__name__
+    if not hasattr(model, "receipt_"):
+        raise bad_parameter("save", "model", "fitted", kind, "Call fit first.")
+    if isinstance(model, SelectingClassifier):
+        return _pack_chain(model)
+    if kind not in _KINDS or type(model) is not _KINDS[kind]:
+        remedy = "A black box is written by the library that it is from."
+        raise bad_parameter("save", "model", f"one of {sorted([*_KINDS, 'SelectingClassifier'])}", kind, remedy)
+    body: Json = {
+        "kind": kind,
+        "classes": model.classes_.tolist(),
+        "parameters": {name: _plain(getattr(model, name)) for name in _PARAMETERS[kind]},
+        "arrays": {name: getattr(model, name).tolist() for name in _ARRAYS[kind]},
+        "receipt": model.receipt_.to_dict(),
+    }
+    if isinstance(model, TabularClassifier):
+        body["schema"] = model.table_.schema.to_dict()
+    if isinstance(model, TextClassifier):
+        body["rules"] = _pack_rules(model)
+    if isinstance(model, LogisticRegression):
+        body["norm"] = model.norm_
+    return body | _names(model) | _input(model)
+
+
+def _pack_chain(model: SelectingClassifier) -> Json:
+    chosen = None
+    if model.selector_ is not None:
+        support = model.selector_.support_
+        chosen = {
+            "features": len(support),
+            "chosen": np.flatnonzero(support).tolist(),
+            "receipt": model.selector_.receipt_.to_dict(),
+        }
+    return (
+        {
+            "kind": "SelectingClassifier",
+            "schema": None if model.schema is None else model.schema.to_dict(),
+            "selector": chosen,
+            "classifier": pack(model.classifier_),
+            "receipt": model.receipt_.to_dict(),
+        }
+        | _names(model)
+        | _input(model)
+    )
+
+
+def _pack_rules(model: TextClassifier) -> Json:
+    rules = model.rules_
+    return {name: getattr(rules, name).tolist() for name in _RULES} | {
+        "words": rules.words,
+        "power": list(rules.power),
+        "least": rules.least,
+        "offsets": None if rules.offsets is None else rules.offsets.tolist(),
+        "choice": int(model.choice_),
+    }
+
+
+def _names(model: Any) -> Json:
+    names = getattr(model, "feature_names_in_", None)
+    return {} if names is None else {"feature_names": [str(name) for name in names]}
+
+
+def _input(model: Any) -> Json:
+    """Which columns the model was made for, where that is known."""
+    columns = getattr(model, "input_", None)
+    return {} if columns is None else {"input": dict(columns)}
+
+
+def unpack(body: Mapping[str, Any], place: str) -> Any:
+    """Build a model from plain data, all of which is checked."""
+    reader = _Reader(body, place)
+    kind = body.get("kind")
+    if kind == "SelectingClassifier":
+        model = _unpack_chain(reader)
+    elif isinstance(kind, str) and kind in _KINDS:
+        model = _unpack_single(reader, kind)
+    else:
+        raise reader.error(f"this tacit knows no model of kind {kind!r}. Install a newer tacit")
+    model.receipt_ = Receipt(reader.mapping("receipt"))
+    if "input" in body:
+        columns = reader.mapping("input")
+        if not all(isinstance(value, str) for value in columns.values()):
+            raise reader.error("'input' must name columns")
+        model.input_ = dict(columns)
+    return model
+
+
+def _unpack_single(reader: _Reader, kind: str) -> Any:
+    extra = {
+        "TabularClassifier": {"schema"},
+        "TextClassifier": {"rules"},
+        "LogisticRegression": {"feature_names", "norm"},
+    }
+    reader.only({"kind", "classes", "parameters", "arrays", "receipt", "input"} | extra.get(kind, {"feature_names"}))
+    classes = reader.classes()
+    given = reader.inner("parameters")
+    given.only(set(_PARAMETERS[kind]))
+    parameters = {name: given.parameter(name) for name in _PARAMETERS[kind]}
+    model: Any = _KINDS[kind](**parameters, classes=classes)
+    model.classes_ = np.array(classes)
+    arrays = reader.inner("arrays")
+    arrays.only(set(_ARRAYS[kind]))
+    sizes = {"c": len(classes)}
+    for name, (dtype, shape) in _ARRAYS[kind].items():
+        setattr(model, name, arrays.array(name, dtype, shape, sizes))
+    if kind == "TabularClassifier":
+        schema = Schema.from_dict(reader.mapping("schema"))
+        if schema.n_features != sizes["d"] or schema.classes != classes:
+            raise reader.error("its schema does not fit its weights or classes")
+        model.schema, model.table_ = schema, table_schema(schema, classes, "load")
+        model.feature_names_ = schema.feature_names()
+    elif kind == "TextClassifier":
+        _unpack_rules(reader.inner("rules"), model, sizes["d"])
+    else:
+        model.n_features_in_ = sizes["d"]
+        if "feature_names" in reader.body:
+            model.feature_names_in_ = reader.names("feature_names", sizes["d"])
+    if kind == "LogisticRegression":
+        model.norm_ = reader.body.get("norm")
+        if model.loss not in ("logistic", "huber") or model.norm_ not in ("L1", "L2") or len(classes) != 2:
+            raise reader.error("it has an unknown loss or norm, or not two classes")
+    return model
+
+
+def _unpack_rules(reader: _Reader, model: TextClassifier, width: int) -> None:
+    reader.only({*_RULES, "words", "power", "least", "offsets", "choice"})
+    bits, classes = model.bits, len(model.classes_)
+    if not _whole(bits) or not 4 <= bits <= 22 or width != text_width(bits):
+        raise reader.error("'bits' must be a whole number from 4 to 22 that fits its arrays")
+    sizes = {"d": width, "c": classes}
+    arrays = {name: reader.array(name, "f8", shape, sizes) for name, shape in _RULES.items()}
+    offsets = None if reader.body.get("offsets") is None else reader.array("offsets", "f8", "c", sizes)
+    power = reader.body.get("power")
+    columns = sizes["p"] * (1 if classes == 2 else classes)
+    if not isinstance(power, list) or len(power) != columns or any(p not in ("none", "root", "full") for p in power):
+        raise reader.error("'power' must name 'none', 'root' or 'full' for each column of weights")
+    if sizes["e"] != columns:
+        raise reader.error("its rules do not fit together")
+    words = reader.whole("words", 1 << bits, 1 << bits)
+    model.rules_ = Rules(**arrays, words=words, power=tuple(power), least=reader.whole("least", 1), offsets=offsets)
+    model.choice_ = reader.whole("choice", 0, sizes["m"] * sizes["t"] - 1)
+
+
+def _unpack_chain(reader: _Reader) -> Any:
+    reader.only({"kind", "schema", "selector", "classifier", "receipt", "feature_names", "input"})
+    classifier = unpack(reader.mapping("classifier"), reader.place)
+    schema = None if reader.body.get("schema") is None else Schema.from_dict(reader.mapping("schema"))
+    model = SelectingClassifier(classifier, schema=schema)
+    model.classifier_, model.classes_, model.selector_ = classifier, classifier.classes_, None
+    width = getattr(classifier, "n_features_in_", None)
+    if width is None:
+        raise reader.error("its classifier is none of matrices")
+    if reader.body.get("selector") is not None:
+        model.selector = model.selector_ = _unpack_selection(reader.inner("selector"), width)
+        width = len(model.selector_.support_)
+    if schema is None:
+        model.n_features_in_ = width
+        if "feature_names" in reader.body:
+            model.feature_names_in_ = reader.names("feature_names", width)
+    elif schema.n_features != width:
+        raise reader.error("its schema does not fit its features")
+    return model
+
+
+def _unpack_selection(reader: _Reader, width: int) -> ChosenFeatures:
+    reader.only({"features", "chosen", "receipt"})
+    features = reader.whole("features", 1, 2**31 - 1)
+    chosen = reader.array("chosen", "i8", "k", {"k": width})
+    if (np.diff(chosen) <= 0).any():
+        raise reader.error("its selection must be ascending numbers of features")
+    if not 0 <= chosen[0] <= chosen[-1] < features:
+        raise reader.error("its selection is outside its features")
+    selected = ChosenFeatures()
+    selected.support_ = np.zeros(features, dtype=np.bool_)
+    selected.support_[chosen] = True
+    selected.receipt_ = Receipt(reader.mapping("receipt"))
+    return selected
+
+
+class _Reader:
+    """Checked access to the fields of a model file."""
+
+    def __init__(self, body: Mapping[str, Any], place: str) -> None:
+        self.body = body
+        self.place = place
+
+    def error(self, why: str) -> ModelError:
+        """The one sentence that every error about a file follows."""
+        return ModelError(f"The model file {self.place!r} cannot be used: {why}.")
+
+    def only(self, allowed: set[str]) -> None:
+        """Refuse fields that nobody would read."""
+        strange = sorted(set(self.body) - allowed)
+        if strange:
+            raise self.error(f"it has unknown fields {strange[:5]}")
+
+    def mapping(self, name: str) -> Mapping[str, Any]:
+        """A field that is an object."""
+        value = self.body.get(name)
+        if not isinstance(value, dict):
+            raise self.error(f"its field {name!r} is missing or no object")
+        return value
+
+    def inner(self, name: str) -> _Reader:
+        """A reader of a field that is an object."""
+        return _Reader(self.mapping(name), self.place)
+
+    def classes(self) -> tuple[Any, ...]:
+        """The declared labels."""
+        value = self.body.get("classes")
+        texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        numbers = isinstance(value, list) and all(_number(item) for item in value)
+        if not (texts or numbers) or len(value or ()) < 2 or len(set(value or ())) < len(value or ()):
+            raise self.error("its classes must be two or more different texts or numbers")
+        return tuple(value or ())
+
+    def parameter(self, name: str) -> Any:
+        """A number, a text or nothing."""
+        value = self.body.get(name)
+        if not (value is None or _number(value) or isinstance(value, str)):
+            raise self.error(f"its parameter {name!r} must be a number, a text or null")
+        return value
+
+    def whole(self, name: str, least: int, most: int = 2**53) -> int:
+        """A whole number between bounds."""
+        value = self.body.get(name)
+        if not _whole(value) or not least <= value <= most:
+            raise self.error(f"its field {name!r} must be a whole number from {least} to {most}")
+        return int(value)
+
+    def names(self, name: str, size: int) -> NDArray[Any]:
+        """A list of texts."""
+        value = self.body[name]
+        if not isinstance(value, list) or len(value) != size or not all(isinstance(item, str) for item in value):
+            raise self.error(f"{name!r} must be a list of {size} texts")
+        return np.array(value, dtype=object)
+
+    def array(self, name: str, dtype: str, shape: str, sizes: dict[str, int]) -> NDArray[Any]:
+        """An array of finite numbers; dimensions named by a letter must be the same wherever they stand."""
+        value = self.body.get(name)
+        want_whole = dtype == "i8"
+        if not isinstance(value, list) or not _numbers(value, len(shape), whole=want_whole):
+            raise self.error(f"{name!r} must be an array of {'whole' if want_whole else 'finite'} numbers")
+        try:
+            found = np.array(value, dtype=dtype)
+        except (ValueError, OverflowError):
+            raise self.error(f"{name!r} has rows of different lengths, or numbers that are too large") from None
+        if found.ndim != len(shape) and not (found.size == 0 and found.ndim == 1):
+            raise self.error(f"{name!r} must have {len(shape)} dimension(s)")
+        for sign, size in zip(shape, found.shape, strict=False):
+            expected = int(sign) if sign.isdigit() else sizes.setdefault(sign, size)
+            if size != expected:
+                raise self.error(f"{name!r} has {size} entries where {expected} belong")
+        return found
+
+
+def _numbers(value: Any, depth: int, *, whole: bool) -> bool:
+    if depth > 1:
+        return all(isinstance(row, list) and _numbers(row, depth - 1, whole=whole) for row in value)
+    return all(map(_whole, value)) if whole else all(map(_number, value))
+
+
+def _whole(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str):
+        return value
+    number = value.item() if isinstance(value, np.generic) else value
+    return number if isinstance(number, int) else float(number)
+
+
+def _digest(model: Mapping[str, Any]) -> str:
+    text = json.dumps(model, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _read(path: Path) -> Json:
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except OSError as error:
+        raise ModelError(f"The model file {str(path)!r} cannot be read: {error.strerror}. Check the path.") from None
+    except (ValueError, RecursionError):
+        raise ModelError(
+            f"The model file {str(path)!r} cannot be used: it is not valid JSON. Is it a model.json, and complete?"
+        ) from None
+    if not isinstance(body, dict):
+        raise ModelError(f"The model file {str(path)!r} cannot be used: it is no model of tacit's.")
+    return body

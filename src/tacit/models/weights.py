@@ -1,0 +1,89 @@
+"""What a fitted classifier looks at: names and weights of its features, from what was released. Public side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from tacit.desk.text import bucket_names, style_names
+from tacit.models._base import Floats
+
+BY_CHANCE = 0.2
+"""How many words of a text classifier, and how many marks of style, noise alone puts on the list: at most, expected."""
+
+
+def feature_weights(model: Any, *, language: str | None = None) -> list[tuple[str, float]] | None:
+    """Names and weights of features: what the presence of each adds to the log-odds of the last class.
+
+    The heaviest come first. Returns None for a model without such weights. A pipeline of selectors and a classifier
+    gives the weights of the selected features under their own names; a text classifier those of the words and the
+    style that can be told from noise.
+
+    Parameters
+    ----------
+    model : fitted classifier, or a scikit-learn Pipeline
+        An object of your own may have a method ``feature_weights`` that returns the same.
+    language : str, optional
+        Such as ``"en"``: names the hashed words of a text classifier that was given neither texts nor a list of words.
+
+    Examples
+    --------
+    >>> from tacit import BernoulliNB
+    >>> model = BernoulliNB(epsilon=1.0, random_state=0).fit([[1, 0], [0, 1]] * 500, [0, 1] * 500)
+    >>> sorted((name, weight > 0) for name, weight in feature_weights(model))
+    [('x0', False), ('x1', True)]
+    """
+    if callable(own := getattr(model, "feature_weights", None)):
+        given = own()
+        return None if given is None else _ordered((str(name), float(weight)) for name, weight in given)
+    if hasattr(model, "rules_"):
+        return _of_texts(model, language)
+    names: Any = None
+    if hasattr(model, "steps"):
+        selected, model = model[:-1], model[-1]
+        names = selected.get_feature_names_out() if len(selected) else None
+    weights = _linear(model)
+    if weights is None:
+        return None
+    if names is None:
+        names = getattr(model, "feature_names_", getattr(model, "feature_names_in_", None))
+    if names is None:
+        names = [f"x{j}" for j in range(len(weights))]
+    return _ordered((str(name), float(weight)) for name, weight in zip(names, weights, strict=True))
+
+
+def _ordered(pairs: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
+    return sorted(pairs, key=lambda pair: -abs(pair[1]))
+
+
+def _linear(model: Any) -> Floats | None:
+    weights = getattr(model, "weights_", getattr(model, "coef_", None))
+    if weights is None:
+        return None
+    table = np.atleast_2d(np.asarray(weights, dtype=np.float64))
+    last: Floats = table[-1] if len(table) == 1 else table[-1] - table[:-1].mean(axis=0)
+    return last
+
+
+def _of_texts(model: Any, language: str | None) -> list[tuple[str, float]] | None:
+    """Weights of words and of style, for two classes; a bucket is named by the most frequent public word in it.
+
+    Thousands of rare words have large weights by noise, so only those whose released sums stand out are listed.
+    """
+    rules = model.rules_
+    if len(model.classes_) != 2:
+        return None
+    weights = rules.weights @ rules.mixtures[model.choice_ // len(rules.thresholds)]
+    public = bucket_names(model.bits, model.word_list or language, model.public_text, "feature_weights")
+    words = [f"“{public[bucket]}”" if bucket in public else f"bucket {bucket}" for bucket in range(rules.words)]
+    style = style_names()
+    names = [*words, *style]
+    # Laplace noise passes t scales with probability exp(−t), and the difference of two with (1 + t/2)·exp(−t).
+    least = np.full(len(names), math.log(len(words) / BY_CHANCE))
+    least[len(words) :] = math.log(len(style) / BY_CHANCE) + 2
+    clear = getattr(model, "clearness_", np.full(len(names), np.inf))
+    shown = np.flatnonzero((clear > least) & (weights != 0))
+    return _ordered((names[place], float(weights[place])) for place in shown)

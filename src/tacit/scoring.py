@@ -1,0 +1,164 @@
+"""A released model at work: its ROC curve on another private set, and scores of rows. Public side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from tacit.desk.cluster import SparkPart
+from tacit.desk.parts import FileOptions, Part, is_text_schema, open_part, read_columns, release_curve
+from tacit.errors import bad_parameter
+from tacit.evaluation.curve import RocCurve
+from tacit.ledger import Account, Ledger
+from tacit.models.blackbox import BlackBoxClassifier
+from tacit.models.tabular import TabularClassifier
+from tacit.privacy.budget import Budget
+from tacit.privacy.unit import Unit
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    account: Account | None = None,
+    label: str | None = None,
+    text: str | None = None,
+    persons: Any = None,
+    options: FileOptions | None = None,
+    strict: bool = False,
+    random_state: int | None = None,
+) -> RocCurve:
+    """Release the ROC curve of a released model on another private set.
+
+    Parameters
+    ----------
+    model : classifier of tacit's, fitted or loaded
+    X, y, persons, label, text, options, strict
+        As for :class:`Workflow`; columns default to those that the model was made for.
+    epsilon, delta : float
+        What the curve costs.
+    account : Account, optional
+        Who pays; None means a one-off account of exactly this budget.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> model = tacit.BernoulliNB(epsilon=1.0, random_state=0).fit([[1, 0], [0, 1]] * 500, [0, 1] * 500)
+    >>> curve = evaluate(model, np.array([[1, 0], [0, 1]] * 300), [0, 1] * 300, epsilon=1.0, random_state=0)
+    >>> curve.auc > 0.95
+    True
+    """
+    budget = Budget(epsilon, delta)
+    payer = Ledger.open().account("one-off", budget=budget) if account is None else account
+    classes = tuple(np.asarray(model.classes_).tolist())
+    part = part_for(model, X, y, payer.unit, label=label, text=text, persons=persons, options=options, strict=strict)
+    return private_curve(model, part, budget, payer, classes=classes, random_state=random_state)
+
+
+def part_for(
+    model: Any,
+    X: Any,
+    y: Any,
+    unit: Unit,
+    *,
+    label: str | None,
+    text: str | None,
+    persons: Any = None,
+    options: FileOptions | None = None,
+    strict: bool = False,
+) -> Part:
+    """Private rows, opened as a model needs them."""
+    columns = getattr(model, "input_", {})
+    schema = model.table_.schema if isinstance(model, TabularClassifier) else getattr(model, "schema", None)
+    described = schema is not None and not (is_text_schema(schema) and (text or columns.get("text")))
+    return open_part(
+        X,
+        y,
+        classes=tuple(np.asarray(model.classes_).tolist()),
+        unit=unit,
+        label=label or (columns.get("label") if y is None else None),
+        text=None if described else text or columns.get("text"),
+        schema=schema if described else None,
+        persons=persons,
+        options=options,
+        strict=strict,
+    )
+
+
+def private_curve(
+    model: Any,
+    part: Part,
+    budget: Budget,
+    account: Account,
+    *,
+    classes: tuple[Any, ...],
+    random_state: int | None = None,
+) -> RocCurve:
+    """Score private rows with a released model, and release the ROC curve of its probability of the last class."""
+    known = list(model.classes_)
+    if list(classes) != known:
+        raise bad_parameter("evaluate", "classes", f"those of the model, {known}", list(classes))
+
+    if isinstance(part, SparkPart):
+        weights, intercept = np.diff(model.weights_, axis=0)[0], float(np.diff(model.intercept_)[0])
+        return RocCurve(part.curve(weights, intercept, budget, account, random_state), (0.0, 1.0), classes[-1])
+
+    def score(rows: Any) -> Any:
+        # Sums over a sparse row depend on that row to the last bit; a dense product by BLAS might not.
+        dense = isinstance(rows, np.ndarray) and not isinstance(model, BlackBoxClassifier)
+        return model.predict_proba(sp.csr_array(rows) if dense else rows)[:, -1]
+
+    binned = release_curve(part, score, budget=budget, account=account, random_state=random_state)
+    return RocCurve(binned, (0.0, 1.0), classes[-1])
+
+
+def score_batches(
+    model: Any,
+    data: str | Path,
+    *,
+    text: str | None = None,
+    keep: tuple[str, ...] = (),
+    options: FileOptions | None = None,
+) -> Iterator[pl.DataFrame]:
+    """Apply a model to the rows of files, batch by batch: kept columns, ``prediction`` and ``score``.
+
+    The score is the probability of the last class. What comes out is as private as the rows.
+    """
+    schema, column = _needed(model, text)
+    names = [column] if column else [one.name for one in schema.columns]
+    taken = sorted({"prediction", "score"} & set(keep))
+    if taken:
+        raise bad_parameter("score", "keep", "other columns than 'prediction' and 'score'", taken)
+    kind = {"U": pl.String, "O": pl.String, "f": pl.Float64}.get(model.classes_.dtype.kind, pl.Int64)
+    seen = False
+    for frame in read_columns(data, list(dict.fromkeys([*names, *keep])), options):
+        rows = frame[column].cast(pl.String).fill_null("") if column else frame.select(names)
+        chances = model.predict_proba(rows) if len(frame) else np.zeros((0, len(model.classes_)))
+        labels = pl.Series("prediction", model.classes_[chances.argmax(axis=1)].tolist(), dtype=kind)
+        yield pl.DataFrame([*frame.select(keep).get_columns(), labels, pl.Series("score", chances[:, -1])])
+        seen = True
+    if not seen:
+        yield pl.DataFrame(schema=dict.fromkeys(keep, pl.String) | {"prediction": kind, "score": pl.Float64})
+
+
+def _needed(model: Any, text: str | None) -> tuple[Any, str | None]:
+    """The description of the columns that a model reads, or the name of its one column of texts."""
+    columns = getattr(model, "input_", {})
+    schema = model.table_.schema if isinstance(model, TabularClassifier) else getattr(model, "schema", None)
+    if schema is not None and not (is_text_schema(schema) and (text or columns.get("text"))):
+        return schema, None
+    if hasattr(model, "n_features_in_") and schema is None:
+        remedy = "A model of matrices has no names of columns: call its predict_proba in Python."
+        raise bad_parameter("score", "model", "one of texts, or of a table with a schema", type(model).__name__, remedy)
+    column = text or columns.get("text")
+    if column is None:
+        raise bad_parameter("score", "text", "the name of the column of texts", None)
+    return schema, column

@@ -1,0 +1,463 @@
+"""From data to a model, a ROC curve and a report under one account. Public side: sees releases, and parts unopened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+from sklearn.base import clone
+
+from tacit.desk.cluster import SparkPart, open_on_spark
+from tacit.desk.counts import check_classes
+from tacit.desk.parts import (
+    FileOptions,
+    Part,
+    coin_limit,
+    is_path,
+    open_part,
+    rows_for_fit,
+)
+from tacit.desk.schemas import Schema
+from tacit.errors import BudgetError, LedgerError, MissingExtraError, UnknownAccountError, bad_parameter
+from tacit.evaluation.curve import RocCurve
+from tacit.ledger import Account, Ledger
+from tacit.models._base import PrivateClassifier
+from tacit.models.blackbox import BlackBoxClassifier
+from tacit.models.chain import SelectingClassifier
+from tacit.models.naive_bayes import BernoulliNB
+from tacit.models.tabular import TabularClassifier
+from tacit.models.text import TextClassifier
+from tacit.models.weights import feature_weights
+from tacit.privacy.accounting import noise_delta
+from tacit.privacy.budget import Budget, exact, exact_delta, exact_epsilon
+from tacit.privacy.release import Receipt
+from tacit.privacy.unit import Unit
+from tacit.report.files import save_result
+from tacit.report.html import page
+from tacit.report.receipts import account_state, whole_receipt
+from tacit.report.summary import Summary, summarise
+from tacit.scoring import private_curve
+
+SHARES = {"select": Fraction(1, 4), "train": Fraction(3, 4), "evaluate": Fraction(1)}
+"""Shares of ε and δ where a selector is used. Without one, training gets the whole of its part, too."""
+
+ENGINES = {"local": "this machine", "spark": "Spark"}
+
+OWNER = "Workflow"
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a workflow leaves: everything in it may be published.
+
+    Attributes
+    ----------
+    model : fitted classifier
+    curve : RocCurve
+    receipt : Receipt
+        What it cost in all, by part and by step, and how that adds up.
+    report : str
+        One HTML page.
+    features : list of (name, weight), heaviest first; empty for a model without weights
+    summary : Summary
+        The numbers of the report.
+    """
+
+    model: Any
+    curve: RocCurve
+    receipt: Receipt
+    report: str
+    features: list[tuple[str, float]]
+    summary: Summary
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write model, report, receipt, curve and features into a folder that is new or empty; returns the files."""
+        return save_result(self, folder)
+
+    def __repr__(self) -> str:
+        cost = f"ε = {self.receipt['epsilon']:g}" + (
+            f", δ = {self.receipt['delta']:g}" if self.receipt["delta"] else ""
+        )
+        return f"<Result of {type(self.model).__name__}: {self.curve!r}, {cost}, {self.receipt['status']}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        frame = "width:100%;height:46em;border:1px solid #8888;border-radius:6px"
+        return f'<iframe sandbox srcdoc="{escape(self.report)}" style="{frame}"></iframe>'
+
+
+class Workflow:
+    """Split, select, train and evaluate privately: one account pays for all of it.
+
+    Training and test set are disjoint: each row, or each person, falls into one of them by a coin of its own. So each
+    of the two may use the whole ε. The training set's ε pays for the classifier; where there is a selector, a quarter
+    of it pays for the selection. The test set's ε pays for the ROC curve with everything that is read off it. These
+    shares are public and fixed before any row is seen; ``shares`` changes them.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        What a run costs a row (a person) in all.
+    classes : sequence
+        The declared labels. The last one is positive.
+    label : str, optional
+        The column of labels, where they are not given as ``y``.
+    text : str, optional
+        The column of texts, of a file or a frame.
+    schema : Schema or path, optional
+        The public description of a table. Without text and schema, ``X`` is a list of texts or a matrix.
+    unit : "row", the name of a column, or Unit; default "row"
+        Whose presence is hidden; a column names the person, and goes with ``rows_per_unit``.
+    rows_per_unit : int, optional
+        At most this many rows of a person are used.
+    classifier : optional
+        Default :class:`TextClassifier` for texts, :class:`TabularClassifier` for tables, :class:`BernoulliNB` for
+        matrices. Any classifier of tacit's; or a black box: an object with ``fit`` and ``predict_proba`` that states
+        what it spends by ``epsilon``. Behind a schema it sees the binary features, before a text the texts.
+    selector : optional
+        A selector of tacit's, in front of the classifier.
+    test_size : float, default 0.3
+        The chance of a row (a person) to be in the test set.
+    shares : mapping, optional
+        ``select``, ``train`` and ``evaluate``: shares of ε and δ. The first two share the training set's.
+    account : Account, optional
+        Who pays. Or ``ledger`` (a URL or a Ledger) and ``dataset`` (the account's name): it is opened, or created with
+        exactly this budget. Without either, a one-off account in memory.
+    options : FileOptions, optional
+        How files are written, where their name does not tell.
+    engine : {"local", "spark"}, default "local"
+        On Spark, ``X`` is a Spark data frame or a path, and the classifier a :class:`TabularClassifier`, which is
+        trained from counts; no row comes to this process.
+    version : str, optional
+        On Spark, a name for this version of the data; local files have a fingerprint.
+    language : str, default "en"
+        Names hashed words in the report, where public word frequencies are installed. Costs nothing.
+    strict : bool, default False
+        Raise an error at the first odd row, before anything is charged. For whoever cleans the data: it tells of rows.
+    random_state : int, optional
+        A seed, for simulations: the receipt then says "not private".
+
+    Examples
+    --------
+    >>> texts = [f"win cash {i}" if i % 2 else f"lunch on day {i}" for i in range(2000)]
+    >>> labels = ["spam" if i % 2 else "ham" for i in range(2000)]
+    >>> result = Workflow(epsilon=1.0, classes=("ham", "spam")).run(texts, labels)
+    >>> result.receipt["composition"]["sum"]
+    'ε: 0 on all rows + the largest of 1 (train) and 1 (test) = 1'
+    >>> result.model.predict(["win cash", "lunch on monday"]).tolist()
+    ['spam', 'ham']
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        *,
+        classes: Any = (0, 1),
+        label: str | None = None,
+        text: str | None = None,
+        schema: Schema | str | Path | None = None,
+        unit: str | Unit | None = None,
+        rows_per_unit: int | None = None,
+        classifier: Any = None,
+        selector: Any = None,
+        test_size: float = 0.3,
+        shares: Mapping[str, float] | None = None,
+        account: Account | None = None,
+        ledger: str | Ledger | None = None,
+        dataset: str | None = None,
+        options: FileOptions | None = None,
+        engine: Literal["local", "spark"] = "local",
+        version: str | None = None,
+        language: str | None = "en",
+        strict: bool = False,
+        random_state: int | None = None,
+    ) -> None:
+        self.budget = Budget(exact_epsilon(epsilon, OWNER), exact_delta(delta, OWNER))
+        self.classes = check_classes(OWNER, classes)
+        self.label, self.text = label, text
+        self.schema = Schema.load(schema) if isinstance(schema, str | Path) else schema
+        if self.schema is not None and text is not None:
+            raise bad_parameter(OWNER, "text", "None where a schema is given", text)
+        if self.schema is not None and not isinstance(self.schema, Schema):
+            raise bad_parameter(OWNER, "schema", "a tacit.Schema or a path", type(self.schema).__name__)
+        self.unit = _unit(unit, rows_per_unit)
+        self.classifier, self.selector = classifier, selector
+        self.test_size = test_size
+        self.shares = _shares(shares, selector)
+        self.account, self.ledger, self.dataset = account, ledger, dataset
+        if engine not in ("local", "spark"):
+            raise bad_parameter(OWNER, "engine", "'local' or 'spark'", engine)
+        self.options, self.version = options, version
+        self.engine, self.language, self.strict, self.random_state = engine, language, strict, random_state
+
+    def run(self, X: Any, y: Any = None, *, persons: Any = None, progress: Progress | None = None) -> Result:
+        """Run the whole story.
+
+        The very same run on the same ledger returns the same releases and costs nothing.
+
+        Parameters
+        ----------
+        X : list of texts, data frame (pandas, Polars), Arrow table, matrix (CSR, numpy), or a path
+            A path is a file, a folder or a glob. Files are read in batches.
+        y : array, optional
+            Labels, where they are not a column.
+        persons : array, optional
+            Whose each row is, where the unit is a person and no column says so.
+        progress : callable, optional
+            Called with a word at the start of each step.
+        """
+        tell = progress or (lambda _: None)
+        unit, open_account = self._payer(X)
+        tell("open")
+        part = self._open(X, y, persons, unit)
+        coin_limit(self.test_size)
+        candidate = self._candidate(part)  # a wrong one is refused before anything is registered
+        account = open_account()
+        tell("split")
+        train, test, accounts = part.split(self.test_size, account, self.random_state)
+        self._check_funds(accounts)
+        tell("train")
+        model = self._fit(candidate, train, accounts["train"])
+        columns = {"label": part.schema.label if y is None else None, "text": self.text}
+        model.input_ = {name: column for name, column in columns.items() if column}
+        tell("evaluate")
+        curve = private_curve(
+            model,
+            test,
+            self._budget("evaluate"),
+            accounts["test"],
+            classes=self.classes,
+            random_state=self.random_state,
+        )
+        tell("report")
+        return self._result(model, curve, account)
+
+    def _open(self, X: Any, y: Any, persons: Any, unit: Unit) -> Part:
+        described: dict[str, Any] = {"classes": self.classes, "unit": unit, "label": self.label, "text": self.text}
+        described |= {"schema": self.schema, "options": self.options}
+        if self.engine == "local":
+            return open_part(X, y, persons=persons, strict=self.strict, **described)
+        for name, value in (("y", y), ("persons", persons), ("strict", self.strict or None)):
+            if value is not None:
+                raise bad_parameter(OWNER, name, "left out on Spark, where columns say it", type(value).__name__)
+        return open_on_spark(X, version=self.version, **described)
+
+    # -- paying -------------------------------------------------------------------------------------------------------
+
+    def _payer(self, X: Any) -> tuple[Unit, Callable[[], Account]]:
+        """What is protected, and a way to the account: one that does not exist is made when the data were looked at."""
+        found = self.account
+        if found is not None and (not isinstance(found, Account) or self.ledger is not None):
+            raise bad_parameter(OWNER, "account", "a tacit Account, without a ledger beside it", found)
+        if found is None and self.ledger is not None:
+            if self.dataset is None:
+                raise bad_parameter(OWNER, "dataset", "the name of the data set's account in the ledger", None)
+            found = find_account(self.ledger, self.dataset)
+        if found is None:
+            name = self.dataset or (Path(str(X)).name if is_path(X) else None) or "data"
+            unit = self.unit or Unit.row()
+            return unit, lambda: _ledger(self.ledger).account(name, budget=self.budget, unit=unit)
+        if self.unit is not None and found.unit != self.unit:
+            remedy = "Leave 'unit' out to take the account's."
+            raise bad_parameter(OWNER, "unit", f"the account's ({found.unit})", str(self.unit), remedy)
+        return found.unit, lambda: found
+
+    def _budget(self, step: str) -> Budget:
+        share = self.shares[step]
+        return Budget(self.budget.exact_epsilon * share, self.budget.exact_delta * share)
+
+    def _check_funds(self, accounts: Mapping[str, Account]) -> None:
+        """Refuse before anything is charged, where that can be known: parts that were used before may be free."""
+        if any(account.entries() for account in accounts.values()):
+            return
+        needed = {"train": ("select", "train"), "test": ("evaluate",)}
+        for part, account in accounts.items():
+            share = sum(self.shares.get(step, Fraction(0)) for step in needed[part])
+            asked = Budget.amount(self.budget.exact_epsilon * share, self.budget.exact_delta * share)
+            left = account.remaining
+            if asked.exact_epsilon > left.exact_epsilon or asked.exact_delta > left.exact_delta:
+                lacking = Budget.amount(
+                    max(asked.exact_epsilon - left.exact_epsilon, Fraction(0)),
+                    max(asked.exact_delta - left.exact_delta, Fraction(0)),
+                )
+                raise BudgetError(
+                    f"The account {account.name!r} cannot pay for this run. Requested: {asked}. Remaining: {left}. "
+                    f"Lacking: {lacking}. Ask for less, or have the data's custodian raise the budget with "
+                    "'tacit ledger raise'. Nothing was charged.",
+                    requested=asked,
+                    remaining=left,
+                    lacking=lacking,
+                )
+
+    # -- selecting and training ---------------------------------------------------------------------------------------
+
+    def _candidate(self, part: Part) -> Any:
+        """The classifier to be fitted, with its price, behind a schema or a selector where it needs them."""
+        classifier = self._classifier(part)
+        if isinstance(part, SparkPart) and (not isinstance(classifier, TabularClassifier) or len(self.classes) != 2):
+            expected = "None or a TabularClassifier of two classes on Spark"
+            raise bad_parameter(OWNER, "classifier", expected, type(classifier).__name__)
+        black_box = isinstance(classifier, BlackBoxClassifier)
+        budget = self._budget("train")
+        delta = budget.exact_delta
+        if black_box:
+            delta = noise_delta(delta)  # all that an account grants to a mechanism that states (ε, δ) alone
+        budget = Budget(budget.exact_epsilon, delta)
+        if black_box:
+            says = classifier if isinstance(self.classifier, BlackBoxClassifier) else classifier.estimator
+            budget = _stated(classifier.estimator, says, budget)
+        self._price(classifier, budget)
+        selector = None
+        if self.selector is not None:
+            selector = clone(self.selector)
+            self._price(selector, self._budget("select"))
+        whole = isinstance(classifier, TextClassifier | TabularClassifier)
+        if selector is None and (whole or part.kind == "matrix" or (black_box and part.kind == "text")):
+            return classifier
+        if whole:
+            expected = "None in front of a TextClassifier or a TabularClassifier, which weigh features themselves"
+            raise bad_parameter(OWNER, "selector", expected, type(selector).__name__, "Pass classifier=BernoulliNB().")
+        schema = None if part.kind == "matrix" else _features(part.schema)
+        return SelectingClassifier(classifier, selector, schema)
+
+    def _classifier(self, part: Part) -> Any:
+        chosen = self.classifier
+        if chosen is None:
+            defaults = {"text": TextClassifier, "table": TabularClassifier, "matrix": BernoulliNB}
+            chosen = BernoulliNB() if self.selector is not None else defaults[part.kind]()
+        elif not isinstance(chosen, PrivateClassifier):
+            chosen = BlackBoxClassifier(chosen)
+        chosen = clone(chosen)
+        if isinstance(chosen, TabularClassifier) and chosen.schema is None:
+            chosen.set_params(schema=_features(part.schema))
+        return chosen
+
+    def _price(self, estimator: Any, budget: Budget) -> None:
+        wanted = {
+            "epsilon": budget.epsilon,
+            "delta": budget.delta,
+            "classes": self.classes,
+            "random_state": self.random_state,
+        }
+        known = estimator.get_params(deep=False)
+        estimator.set_params(**{name: value for name, value in wanted.items() if name in known})
+
+    def _fit(self, candidate: Any, train: Part, account: Account) -> Any:
+        chain = isinstance(candidate, SelectingClassifier)
+        for estimator in (candidate.classifier, candidate.selector) if chain else (candidate,):
+            if estimator is not None:
+                estimator.set_params(account=account)
+        streams = isinstance(candidate, TextClassifier | TabularClassifier)
+        X, y, people = (train, None, None) if streams else rows_for_fit(train)
+        model = candidate.fit(X, y, persons=people)
+        forget_account(model)
+        return model
+
+    # -- telling ------------------------------------------------------------------------------------------------------
+
+    def _result(self, model: Any, curve: RocCurve, account: Account) -> Result:
+        names = ["select", "train"] if getattr(model, "selector_", None) is not None else ["train"]
+        steps = model.receipt_["steps"] if len(names) > 1 else [model.receipt_.to_dict()]
+        receipts = [*map(Receipt, steps), curve.receipt]
+        named = dict(zip([*names, "evaluate"], receipts, strict=True))
+        receipt = whole_receipt(named, account)
+        question: dict[str, Any] = {
+            "dataset": account.name,
+            "label": self.label,
+            "classes": list(self.classes),
+            "epsilon": self.budget.epsilon,
+            "delta": self.budget.delta,
+            "unit": str(account.unit),
+            "engine": ENGINES[self.engine],
+            "date": str(curve.receipt["at"])[:10],
+            "language": self.language if isinstance(model, TextClassifier) else None,
+        }
+        try:
+            weights = feature_weights(model, language=question["language"])
+        except MissingExtraError:
+            question["language"] = None
+            weights = feature_weights(model)
+        summary = summarise(
+            question=question, model=model, curve=curve, receipts=receipts, account_state=account_state(account, named)
+        )
+        return Result(model, curve, receipt, page(summary), weights or [], summary)
+
+
+def find_account(ledger: str | Ledger, name: str) -> Account | None:
+    """The account of that name, if the ledger is there and has it; nothing is created."""
+    try:
+        opened = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, create=False)
+        return opened.account(name)
+    except UnknownAccountError:
+        return None
+    except LedgerError:
+        if isinstance(ledger, str) and ledger.startswith("sqlite:///") and not Path(ledger[10:]).exists():
+            return None
+        raise
+
+
+def _ledger(ledger: str | Ledger | None) -> Ledger:
+    return ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+
+
+def forget_account(model: Any) -> None:
+    """A released model keeps no way to the ledger."""
+    names = ("classifier", "selector", "classifier_", "selector_")
+    for estimator in (model, *(getattr(model, name, None) for name in names)):
+        if hasattr(estimator, "account"):
+            estimator.account = None
+
+
+def _features(schema: Schema) -> Schema:
+    """The description of the features alone: a released model needs neither label nor person."""
+    return Schema(schema.columns, schema.classes, missing=schema.missing)
+
+
+def _unit(unit: str | Unit | None, rows_per_unit: int | None) -> Unit | None:
+    if isinstance(unit, Unit) or unit is None or unit == "row":
+        if rows_per_unit is not None:
+            raise bad_parameter(OWNER, "rows_per_unit", "given together with a column as unit", rows_per_unit)
+        return Unit.row() if unit == "row" else unit if isinstance(unit, Unit) else None
+    if rows_per_unit is None:
+        remedy = "At most so many rows of a person are used: choose it from what anybody may know."
+        raise bad_parameter(OWNER, "rows_per_unit", "given together with a column as unit", None, remedy)
+    return Unit.user(unit, rows_per_unit)
+
+
+def _shares(given: Mapping[str, float] | None, selector: Any) -> dict[str, Fraction]:
+    """Shares of ε and δ by step: public, and checked to stay within each part's whole."""
+    shares = dict(SHARES)
+    if selector is None:
+        shares |= {"select": Fraction(0), "train": Fraction(1)}
+    for name, share in (given or {}).items():
+        if name not in SHARES:
+            raise bad_parameter(OWNER, "shares", f"a mapping with the keys {list(SHARES)}", name)
+        shares[name] = exact(share, OWNER, f"shares[{name!r}]", "a number from 0 to 1")
+    used = [name for name in shares if name != "select" or selector is not None]
+    if any(not 0 < shares[name] <= 1 for name in used) or shares["select"] + shares["train"] > 1:
+        shown = {name: float(share) for name, share in shares.items()}
+        raise bad_parameter(OWNER, "shares", "above 0, with select and train at most 1 together", shown)
+    return shares
+
+
+def _stated(model: Any, says: Any, most: Budget) -> Budget:
+    """What a black box costs: what it can be told to cost, or else what it (or its wrapping) says."""
+    known = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    if "epsilon" in known:
+        return Budget(most.exact_epsilon, most.exact_delta if "delta" in known else 0)
+    epsilon = getattr(says, "epsilon", None)
+    if epsilon is None:
+        remedy = "Give it an attribute 'epsilon' (and 'delta'), or wrap it in tacit.BlackBoxClassifier."
+        raise bad_parameter(OWNER, "classifier", "one that states what it spends", type(model).__name__, remedy)
+    stated = Budget(exact_epsilon(epsilon, OWNER), exact_delta(getattr(says, "delta", 0.0), OWNER))
+    if stated.exact_epsilon > most.exact_epsilon or stated.exact_delta > most.exact_delta:
+        remedy = "Make it spend less, or ask for a larger epsilon. Nothing was charged."
+        raise bad_parameter(OWNER, "classifier", f"one that spends at most {most}", str(stated), remedy)
+    return stated
