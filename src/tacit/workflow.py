@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +22,7 @@ from tacit.desk.parts import (
     rows_for_fit,
 )
 from tacit.desk.schemas import Schema
-from tacit.errors import BudgetError, LedgerError, MissingExtraError, UnknownAccountError, bad_parameter
+from tacit.errors import BudgetError, TacitError, bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.ledger import Account, Ledger
 from tacit.models._base import PrivateClassifier
@@ -213,8 +214,11 @@ class Workflow:
         progress : callable, optional
             Called with a word at the start of each step.
         """
-        tell = progress or (lambda _: None)
-        unit, open_account = self._payer(X)
+        with ExitStack() as ledgers:
+            return self._run(X, y, persons, progress or (lambda _: None), ledgers)
+
+    def _run(self, X: Any, y: Any, persons: Any, tell: Progress, ledgers: ExitStack) -> Result:
+        unit, open_account = self._payer(X, ledgers)
         tell("open")
         part = self._open(X, y, persons, unit)
         coin_limit(self.test_size)
@@ -251,7 +255,7 @@ class Workflow:
 
     # -- paying -------------------------------------------------------------------------------------------------------
 
-    def _payer(self, X: Any) -> tuple[Unit, Callable[[], Account]]:
+    def _payer(self, X: Any, ledgers: ExitStack) -> tuple[Unit, Callable[[], Account]]:
         """What is protected, and a way to the account: one that does not exist is made when the data were looked at."""
         found = self.account
         if found is not None and (not isinstance(found, Account) or self.ledger is not None):
@@ -259,15 +263,20 @@ class Workflow:
         if found is None and self.ledger is not None:
             if self.dataset is None:
                 raise bad_parameter(OWNER, "dataset", "the name of the data set's account in the ledger", None)
-            found = find_account(self.ledger, self.dataset)
+            found = ledgers.enter_context(existing_account(self.ledger, self.dataset))
         if found is None:
-            name = self.dataset or (Path(str(X)).name if is_path(X) else None) or "data"
-            unit = self.unit or Unit.row()
-            return unit, lambda: _ledger(self.ledger).account(name, budget=self.budget, unit=unit)
+            return self.unit or Unit.row(), lambda: self._create_account(X, ledgers)
         if self.unit is not None and found.unit != self.unit:
             remedy = "Leave 'unit' out to take the account's."
             raise bad_parameter(OWNER, "unit", f"the account's ({found.unit})", str(self.unit), remedy)
         return found.unit, lambda: found
+
+    def _create_account(self, X: Any, ledgers: ExitStack) -> Account:
+        name = self.dataset or (Path(str(X)).name if is_path(X) else None) or "data"
+        ledger = self.ledger
+        if not isinstance(ledger, Ledger):
+            ledger = ledgers.enter_context(Ledger.open(ledger))
+        return ledger.account(name, budget=self.budget, unit=self.unit or Unit.row())
 
     def _budget(self, step: str) -> Budget:
         share = self.shares[step]
@@ -381,7 +390,7 @@ class Workflow:
         }
         try:
             weights = feature_weights(model, language=question["language"])
-        except MissingExtraError:
+        except TacitError:  # words without a name are no reason to lose a release
             question["language"] = None
             weights = feature_weights(model)
         summary = summarise(
@@ -390,21 +399,17 @@ class Workflow:
         return Result(model, curve, receipt, page(summary), weights or [], summary)
 
 
-def find_account(ledger: str | Ledger, name: str) -> Account | None:
-    """The account of that name, if the ledger is there and has it; nothing is created."""
-    try:
-        opened = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, create=False)
-        return opened.account(name)
-    except UnknownAccountError:
-        return None
-    except LedgerError:
-        if isinstance(ledger, str) and ledger.startswith("sqlite:///") and not Path(ledger[10:]).exists():
-            return None
-        raise
-
-
-def _ledger(ledger: str | Ledger | None) -> Ledger:
-    return ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+@contextmanager
+def existing_account(ledger: str | Ledger, name: str) -> Iterator[Account | None]:
+    """The account of that name, if the ledger is there and has it; nothing is created, and what is opened is closed."""
+    if isinstance(ledger, Ledger):
+        yield next((account for account in ledger.accounts() if account.name == name), None)
+        return
+    if ledger.startswith("sqlite:///") and not Path(ledger.removeprefix("sqlite:///")).exists():
+        yield None
+        return
+    with Ledger.open(ledger, create=False) as opened:
+        yield next((account for account in opened.accounts() if account.name == name), None)
 
 
 def forget_account(model: Any) -> None:
