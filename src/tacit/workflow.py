@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +24,7 @@ from tacit.desk.schemas import Schema
 from tacit.errors import BudgetError, TacitError, bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.ledger import Account, Ledger
+from tacit.ledger.lookup import existing_account
 from tacit.models._base import PrivateClassifier
 from tacit.models.blackbox import BlackBoxClassifier
 from tacit.models.chain import SelectingClassifier
@@ -36,10 +36,10 @@ from tacit.privacy.accounting import noise_delta
 from tacit.privacy.budget import Budget, exact, exact_delta, exact_epsilon
 from tacit.privacy.release import Receipt
 from tacit.privacy.unit import Unit
-from tacit.report.files import save_result
 from tacit.report.html import page
 from tacit.report.receipts import account_state, whole_receipt
-from tacit.report.summary import Summary, summarise
+from tacit.report.result import Result
+from tacit.report.summary import summarise
 from tacit.scoring import private_curve
 
 SHARES = {"select": Fraction(1, 4), "train": Fraction(3, 4), "evaluate": Fraction(1)}
@@ -50,47 +50,6 @@ ENGINES = {"local": "this machine", "spark": "Spark"}
 OWNER = "Workflow"
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a workflow leaves: everything in it may be published.
-
-    Attributes
-    ----------
-    model : fitted classifier
-    curve : RocCurve
-    receipt : Receipt
-        What it cost in all, by part and by step, and how that adds up.
-    report : str
-        One HTML page.
-    features : list of (name, weight), heaviest first; empty for a model without weights
-    summary : Summary
-        The numbers of the report.
-    """
-
-    model: Any
-    curve: RocCurve
-    receipt: Receipt
-    report: str
-    features: list[tuple[str, float]]
-    summary: Summary
-
-    def save(self, folder: str | Path) -> list[Path]:
-        """Write model, report, receipt, curve and features into a folder that is new or empty; returns the files."""
-        return save_result(self, folder)
-
-    def __repr__(self) -> str:
-        cost = f"ε = {self.receipt['epsilon']:g}" + (
-            f", δ = {self.receipt['delta']:g}" if self.receipt["delta"] else ""
-        )
-        return f"<Result of {type(self.model).__name__}: {self.curve!r}, {cost}, {self.receipt['status']}>"
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        frame = "width:100%;height:46em;border:1px solid #8888;border-radius:6px"
-        return f'<iframe sandbox srcdoc="{escape(self.report)}" style="{frame}"></iframe>'
 
 
 class Workflow:
@@ -397,19 +356,6 @@ class Workflow:
             question=question, model=model, curve=curve, receipts=receipts, account_state=account_state(account, named)
         )
         return Result(model, curve, receipt, page(summary), weights or [], summary)
-
-
-@contextmanager
-def existing_account(ledger: str | Ledger, name: str) -> Iterator[Account | None]:
-    """The account of that name, if the ledger is there and has it; nothing is created, and what is opened is closed."""
-    if isinstance(ledger, Ledger):
-        yield next((account for account in ledger.accounts() if account.name == name), None)
-        return
-    if ledger.startswith("sqlite:///") and not Path(ledger.removeprefix("sqlite:///")).exists():
-        yield None
-        return
-    with Ledger.open(ledger, create=False) as opened:
-        yield next((account for account in opened.accounts() if account.name == name), None)
 
 
 def forget_account(model: Any) -> None:

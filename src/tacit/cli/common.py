@@ -86,8 +86,8 @@ def dataset_of(arguments: argparse.Namespace) -> str:
 def paying(arguments: argparse.Namespace) -> Iterator[tuple[Unit, Callable[[Budget], Account]]]:
     """What is protected, and a way to the account: one that is not there is made with the whole budget."""
     from tacit.ledger import Ledger
+    from tacit.ledger.lookup import existing_account
     from tacit.privacy.unit import Unit
-    from tacit.workflow import existing_account
 
     asked, name = unit_of(arguments), dataset_of(arguments)
     with ExitStack() as ledgers:
@@ -140,7 +140,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def _entries(url: str, name: str) -> list[Any]:
-    from tacit.workflow import existing_account
+    from tacit.ledger.lookup import existing_account
 
     with existing_account(url, name) as account:
         return [] if account is None else account.entries()
