@@ -27,7 +27,7 @@ from tacit.ledger import Account, Ledger
 from tacit.ledger.lookup import existing_account
 from tacit.models._base import PrivateClassifier
 from tacit.models.blackbox import BlackBoxClassifier
-from tacit.models.chain import SelectingClassifier
+from tacit.models.chain import SelectingClassifier, check_halves
 from tacit.models.naive_bayes import BernoulliNB
 from tacit.models.tabular import TabularClassifier
 from tacit.models.text import TextClassifier
@@ -282,6 +282,7 @@ class Workflow:
             says = classifier if isinstance(self.classifier, BlackBoxClassifier) else classifier.estimator
             budget = _stated(classifier.estimator, says, budget)
         self._price(classifier, budget)
+        check_halves(classifier, self.selector, OWNER)
         selector = None
         if self.selector is not None:
             selector = clone(self.selector)
@@ -300,6 +301,9 @@ class Workflow:
         if chosen is None:
             defaults = {"text": TextClassifier, "table": TabularClassifier, "matrix": BernoulliNB}
             chosen = BernoulliNB() if self.selector is not None else defaults[part.kind]()
+        elif isinstance(chosen, SelectingClassifier):
+            remedy = "Pass its two halves as selector= and classifier=, so that the account pays for both."
+            raise bad_parameter(OWNER, "classifier", "a single one", type(chosen).__name__, remedy)
         elif not isinstance(chosen, PrivateClassifier):
             chosen = BlackBoxClassifier(chosen)
         chosen = clone(chosen)

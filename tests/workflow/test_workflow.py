@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.feature_selection import SelectKBest
 
 import tacit
 from tacit.desk.parts import open_part
@@ -312,6 +313,9 @@ def test_evaluate_on_another_set() -> None:
         ({"classifier": object()}, "states what it spends"),
         ({"classifier": Mine(), "epsilon": 0.1}, "spends at most"),
         ({"selector": tacit.TopKSelector(1), "classifier": tacit.TextClassifier()}, "'selector'"),
+        ({"selector": SelectKBest(k=1)}, "a selector of tacit's"),
+        ({"selector": tacit.BernoulliNB()}, "a selector of tacit's"),
+        ({"classifier": tacit.SelectingClassifier(tacit.BernoulliNB())}, "the account pays for both"),
     ],
 )
 def test_bad_parameters(settings: dict[str, Any], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,8 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     model = load(arguments.model)
     with (
-        common.output_folder(arguments.out, "tacit evaluate") as folder,
         common.interruptible(arguments.ledger, common.dataset_of(arguments)),
+        common.output_folder(arguments.out, "tacit evaluate") as folder,
     ):
         curve = curve_of(model, arguments, arguments.epsilon, arguments.delta)
         files = [] if folder is None else save_curve(curve, curve.receipt, folder)

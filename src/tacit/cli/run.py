@@ -40,8 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     workflow = _workflow(arguments)
     with (
-        common.output_folder(arguments.out, "tacit run") as folder,
         common.interruptible(arguments.ledger, workflow.dataset),
+        common.output_folder(arguments.out, "tacit run") as folder,
         common.progress(len(common.STEPS), quiet=arguments.json) as tell,
     ):
         result = workflow.run(arguments.data, progress=tell)
