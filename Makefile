@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: install demo dev services check test bench docs clean
+.PHONY: install demo dev services check test bench audit paper docs clean
 
 install: $(VENV)/installed
 
@@ -47,10 +47,19 @@ bench: export TACIT_DATA ?= $(abspath $(wildcard ../shared/data))
 bench: dev
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
 
+# Attack every mechanism, the broken ones on purpose.
+audit: install
+	$(BIN)/tacit audit
+
+# The paper's evaluation run again, as written (not private) beside sound; QUICK=--quick for a short one.
+paper: export TACIT_DATA ?= $(abspath $(wildcard ../shared/data))
+paper: dev
+	$(BIN)/tacit paper --out paper-output $(QUICK)
+
 # The site, in docs/_build/site; a warning is an error.
 docs: dev
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/trees docs docs/_build/site
 	@echo "Open docs/_build/site/index.html"
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-output docs/_build
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-output paper-output docs/_build

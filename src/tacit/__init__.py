@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tacit import audit
     from tacit._version import __version__
     from tacit.data import datasets
     from tacit.data.errors import DataError, RowError, SchemaError, SourceError
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "__version__": "tacit._version",
+    "audit": "tacit.audit",
     "Account": "tacit.ledger",
     "BernoulliNB": "tacit.models.naive_bayes",
     "BlackBoxClassifier": "tacit.models.blackbox",
@@ -127,6 +129,7 @@ __all__ = [
     "UnknownAccountError",
     "Workflow",
     "__version__",
+    "audit",
     "compare",
     "datasets",
     "forecast",
@@ -152,7 +155,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"tacit has no {name!r}: {_UNSOUND[name]}. Use tacit.ThresholdSelector or CountSelector.")
     if name in _HOMES:
         home = import_module(_HOMES[name])
-        return home if _HOMES[name].endswith(f".{name}") and not hasattr(home, name) else getattr(home, name)
+        if _HOMES[name] == f"tacit.{name}" or (_HOMES[name].endswith(f".{name}") and not hasattr(home, name)):
+            return home
+        return getattr(home, name)
     raise AttributeError(f"module 'tacit' has no attribute {name!r}")
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
+from tacit.desk.cluster import SparkPart, open_on_spark
 from tacit.desk.counts import check_classes
 from tacit.desk.parts import (
     FileOptions,
@@ -18,7 +19,6 @@ from tacit.desk.parts import (
     is_path,
     open_part,
     rows_for_fit,
-    split_part,
 )
 from tacit.desk.schemas import Schema
 from tacit.errors import BudgetError, LedgerError, MissingExtraError, UnknownAccountError, bad_parameter
@@ -43,6 +43,8 @@ from tacit.scoring import private_curve
 
 SHARES = {"select": Fraction(1, 4), "train": Fraction(3, 4), "evaluate": Fraction(1)}
 """Shares of ε and δ where a selector is used. Without one, training gets the whole of its part, too."""
+
+ENGINES = {"local": "this machine", "spark": "Spark"}
 
 OWNER = "Workflow"
 
@@ -130,6 +132,10 @@ class Workflow:
     options : FileOptions, optional
         How files are written, where their name does not tell.
     engine : {"local", "spark"}, default "local"
+        On Spark, ``X`` is a Spark data frame or a path, and the classifier a :class:`TabularClassifier`, which is
+        trained from counts; no row comes to this process.
+    version : str, optional
+        On Spark, a name for this version of the data; local files have a fingerprint.
     language : str, default "en"
         Names hashed words in the report, where public word frequencies are installed. Costs nothing.
     strict : bool, default False
@@ -168,6 +174,7 @@ class Workflow:
         dataset: str | None = None,
         options: FileOptions | None = None,
         engine: Literal["local", "spark"] = "local",
+        version: str | None = None,
         language: str | None = "en",
         strict: bool = False,
         random_state: int | None = None,
@@ -187,7 +194,7 @@ class Workflow:
         self.account, self.ledger, self.dataset = account, ledger, dataset
         if engine not in ("local", "spark"):
             raise bad_parameter(OWNER, "engine", "'local' or 'spark'", engine)
-        self.options = options
+        self.options, self.version = options, version
         self.engine, self.language, self.strict, self.random_state = engine, language, strict, random_state
 
     def run(self, X: Any, y: Any = None, *, persons: Any = None, progress: Progress | None = None) -> Result:
@@ -209,26 +216,17 @@ class Workflow:
         tell = progress or (lambda _: None)
         unit, open_account = self._payer(X)
         tell("open")
-        part = open_part(
-            X,
-            y,
-            classes=self.classes,
-            unit=unit,
-            label=self.label,
-            text=self.text,
-            schema=self.schema,
-            persons=persons,
-            options=self.options,
-            strict=self.strict,
-        )
+        part = self._open(X, y, persons, unit)
         coin_limit(self.test_size)
         candidate = self._candidate(part)  # a wrong one is refused before anything is registered
         account = open_account()
         tell("split")
-        train, test, accounts = split_part(part, self.test_size, account, self.random_state)
+        train, test, accounts = part.split(self.test_size, account, self.random_state)
         self._check_funds(accounts)
         tell("train")
         model = self._fit(candidate, train, accounts["train"])
+        columns = {"label": part.schema.label if y is None else None, "text": self.text}
+        model.input_ = {name: column for name, column in columns.items() if column}
         tell("evaluate")
         curve = private_curve(
             model,
@@ -240,6 +238,16 @@ class Workflow:
         )
         tell("report")
         return self._result(model, curve, account)
+
+    def _open(self, X: Any, y: Any, persons: Any, unit: Unit) -> Part:
+        described: dict[str, Any] = {"classes": self.classes, "unit": unit, "label": self.label, "text": self.text}
+        described |= {"schema": self.schema, "options": self.options}
+        if self.engine == "local":
+            return open_part(X, y, persons=persons, strict=self.strict, **described)
+        for name, value in (("y", y), ("persons", persons), ("strict", self.strict or None)):
+            if value is not None:
+                raise bad_parameter(OWNER, name, "left out on Spark, where columns say it", type(value).__name__)
+        return open_on_spark(X, version=self.version, **described)
 
     # -- paying -------------------------------------------------------------------------------------------------------
 
@@ -293,6 +301,9 @@ class Workflow:
     def _candidate(self, part: Part) -> Any:
         """The classifier to be fitted, with its price, behind a schema or a selector where it needs them."""
         classifier = self._classifier(part)
+        if isinstance(part, SparkPart) and (not isinstance(classifier, TabularClassifier) or len(self.classes) != 2):
+            expected = "None or a TabularClassifier of two classes on Spark"
+            raise bad_parameter(OWNER, "classifier", expected, type(classifier).__name__)
         black_box = isinstance(classifier, BlackBoxClassifier)
         budget = self._budget("train")
         delta = budget.exact_delta
@@ -347,7 +358,6 @@ class Workflow:
         X, y, people = (train, None, None) if streams else rows_for_fit(train)
         model = candidate.fit(X, y, persons=people)
         forget_account(model)
-        model.input_ = {name: value for name, value in (("label", self.label), ("text", self.text)) if value}
         return model
 
     # -- telling ------------------------------------------------------------------------------------------------------
@@ -358,27 +368,26 @@ class Workflow:
         receipts = [*map(Receipt, steps), curve.receipt]
         named = dict(zip([*names, "evaluate"], receipts, strict=True))
         receipt = whole_receipt(named, account)
-        question = {
+        question: dict[str, Any] = {
             "dataset": account.name,
             "label": self.label,
             "classes": list(self.classes),
             "epsilon": self.budget.epsilon,
             "delta": self.budget.delta,
             "unit": str(account.unit),
-            "engine": self.engine,
+            "engine": ENGINES[self.engine],
             "date": str(curve.receipt["at"])[:10],
-            "language": self.language,
+            "language": self.language if isinstance(model, TextClassifier) else None,
         }
         try:
-            weights = feature_weights(model, language=self.language)
+            weights = feature_weights(model, language=question["language"])
         except MissingExtraError:
             question["language"] = None
             weights = feature_weights(model)
         summary = summarise(
             question=question, model=model, curve=curve, receipts=receipts, account_state=account_state(account, named)
         )
-        heaviest = sorted(weights or [], key=lambda pair: -abs(pair[1]))
-        return Result(model, curve, receipt, page(summary), heaviest, summary)
+        return Result(model, curve, receipt, page(summary), weights or [], summary)
 
 
 def find_account(ledger: str | Ledger, name: str) -> Account | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,36 @@ def test_the_demo_runs_twice_and_is_charged_once(
 ) -> None:
     pytest.importorskip("statsmodels", reason="the survey comes with statsmodels: pip install 'tacit[demo]'")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TACIT_DATA", raising=False)
     assert main(["demo", "--out", "here"]) == 0
     first = capsys.readouterr().out
     assert main(["demo", "--out", "here"]) == 0
     assert capsys.readouterr().out == first, "asking again gives the very same release"
-    for words in ("rate_marriage", "Lacking: ε = 0.25", "private", "ledger verify"):
-        assert words in first
+    for words in (
+        "rate_marriage",
+        "Lacking: ε = 0.5",
+        "the very same curve",
+        "ledger verify",
+        "1 (train) and 1 (test)",
+    ):
+        assert words in " ".join(first.split())
+    assert "<html" in Path("here/report.html").read_text()
     account = Ledger.open("sqlite:///here/ledger.db").account("survey")
-    assert account.spent == Budget(0.5)
-    assert len(account.entries()) == 1
+    assert account.spent == Budget(1.0)
+    assert len(account.entries()) == 2
+
+
+def test_the_story_of_spam_where_data_are_at_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("statsmodels", reason="the survey comes with statsmodels: pip install 'tacit[demo]'")
+    folder = os.environ.get("TACIT_DATA")
+    if folder is None:
+        pytest.skip("TACIT_DATA names no folder of published data sets")
+    assert main(["demo", "--out", str(tmp_path), "--data", folder]) == 0
+    assert "spam" in capsys.readouterr().out
+    assert "<html" in (tmp_path / "messages" / "report.html").read_text()
+
+
+def test_a_folder_without_data_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("statsmodels", reason="the survey comes with statsmodels: pip install 'tacit[demo]'")
+    assert main(["demo", "--out", str(tmp_path), "--data", str(tmp_path)]) == 2
+    assert "tacit: error: " in capsys.readouterr().err

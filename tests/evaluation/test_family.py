@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn import metrics
 import tacit
 from tacit import Budget, BudgetError, Ledger, ParameterError, Unit
 from tacit.desk.roc_family import number_of_bins, public_cuts
+from tacit.evaluation.storage import curve_to_dict, load_curve
 from tacit.privacy.grid import CELLS
 from tests.evaluation.test_roc import ROWS, area_between, check_valid, made_up
 
@@ -51,7 +53,7 @@ def test_a_missing_class_is_called_unknown(method: str, n: int, label: int) -> N
     assert curve.auc_interval() == (0.0, 1.0)
     assert "unknown" in repr(curve)
     low, high = curve.band()
-    assert (low[:-1] == 0).all()
+    assert (low == 0).all()
     assert (high == 1).all()
 
 
@@ -198,6 +200,21 @@ class TestInput:
                 tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, **given)
         assert not account.entries()
 
+    @pytest.mark.parametrize("method", ["auto", *METHODS])
+    def test_an_epsilon_too_small_for_any_noise_costs_nothing(self, method: str) -> None:
+        for epsilon in (1e-9, 3e-10, 1e-10, 1e-11, 1e-14):
+            for delta in (0.0, 1e-6):
+                account = Ledger.open().account("test set", budget=Budget(1.0, 0.1))
+                counts = None if method == "auto" else "cumulative"
+                given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "account": account, "random_state": 0}
+                try:
+                    curve = tacit.roc_curve([0, 1], [0.1, 0.9], method=method, counts=counts, **given)
+                except ParameterError:
+                    assert not account.entries()
+                else:
+                    assert epsilon > 1e-11
+                    check_valid(curve)
+
     @pytest.mark.parametrize("given", [{"counts": "tree"}, {"bins": 8}])
     def test_the_default_takes_none_of_them(self, given: dict[str, Any]) -> None:
         with pytest.raises(ParameterError, match="belongs to"):
@@ -232,3 +249,47 @@ def test_pictures_and_displays() -> None:
     assert "ε = 1" in curve.plot().get_title()
     assert curve.to_display().roc_auc == curve.auc
     matplotlib.pyplot.close("all")
+
+
+class TestStorage:
+    def stored(self, folder: Path, method: str, **options: Any) -> tuple[Any, Path]:
+        y, s = made_up(400)
+        given = {"epsilon": 1.0, "method": method, "score_range": (0.0, 2.0), "random_state": 0} | options
+        curve = tacit.roc_curve(y, s, **given)
+        path = folder / "curve.json"
+        path.write_text(json.dumps(curve_to_dict(curve)))
+        return curve, path
+
+    @pytest.mark.parametrize("method", ["auto", *METHODS])
+    def test_a_curve_is_read_back_to_the_last_bit(self, tmp_path: Path, method: str) -> None:
+        options = {} if method == "auto" else {"counts": "tree", "bins": 16}
+        curve, path = self.stored(tmp_path, method, **options)
+        again = load_curve(path)
+        assert type(again) is type(curve)
+        for name in ("fpr", "tpr", "thresholds"):
+            assert np.array_equal(getattr(again, name), getattr(curve, name))
+        assert again.auc_interval() == curve.auc_interval()
+        assert dict(again.receipt) == dict(curve.receipt)
+        assert again.score_range == (0.0, 2.0)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"layout": {"form": "magic", "bins": 16, "branching": 4}},
+            {"layout": {"form": "tree", "bins": 8, "branching": 4}},
+            {"layout": {"form": "tree", "bins": 16, "branching": 1}},
+            {"layout": {"form": "tree", "bins": 16, "branching": 2}},
+            {"released": [[1, 2], [3, 4]]},
+            {"noise_scale": -1.0},
+            {"totals": [1, 2, 3]},
+            {"cuts": [0, 5, 65_536]},
+            {"more": 1},
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, tmp_path: Path, change: dict[str, Any]) -> None:
+        _, path = self.stored(tmp_path, "fixed-space", counts="tree", bins=16)
+        body = json.loads(path.read_text())
+        body["release"] |= change
+        path.write_text(json.dumps(body))
+        with pytest.raises(tacit.TacitError, match="cannot be used"):
+            load_curve(path)

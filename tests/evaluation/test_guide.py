@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,9 +17,9 @@ ROOT = Path(__file__).parent.parent.parent
 
 def test_the_guide_s_code_runs() -> None:
     text = (ROOT / "docs/guide/roc.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     names: dict[str, object] = {}
-    exec(code, names)
+    exec("\n".join(blocks), names)
     assert names["account"].spent.epsilon == 0.5  # type: ignore[attr-defined]
 
 
@@ -44,3 +45,14 @@ def test_benchmarks_end_with_ratios(script: str) -> None:
     assert all(isinstance(ratio, float) and ratio > 0 for ratio in ratios.values())
     if script == "roc_accuracy.py":
         assert all(ratio > 1 for name, ratio in ratios.items() if name.endswith("eps1"))
+
+
+def test_the_family_s_benchmark_ends_with_ratios() -> None:
+    folder = os.environ.get("TACIT_DATA") or str(ROOT.parent / "shared" / "data")
+    if not Path(folder, "SMSSpamCollection").exists():
+        pytest.skip("no published data: set TACIT_DATA to their folder")
+    run = [sys.executable, str(ROOT / "benchmarks" / "roc_family.py"), "--quick", "--json"]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, env=os.environ | {"TACIT_DATA": folder})
+    ratios = json.loads(done.stdout.splitlines()[-1])
+    assert len(ratios) == 24
+    assert all(ratio > 0 for ratio in ratios.values())

@@ -58,6 +58,14 @@ def test_it_charges_once_and_finds_the_better_candidate() -> None:
         tacit.tune(candidates, X, Y, epsilon=0.1, account=account)
 
 
+@pytest.mark.parametrize("rows", [0, 1])
+def test_no_rows_are_no_error(rows: int) -> None:
+    """An error on no rows at all would tell them from one row: found by the audit."""
+    candidates = [tacit.BernoulliNB(max_ones=1), tacit.LogisticRegression()]
+    best = tacit.tune(candidates, np.ones((rows, 2)), np.zeros(rows, dtype=int), epsilon=3.0)
+    assert best.receipt["status"] == "private"
+
+
 def test_simulations_repeat() -> None:
     first, second = (
         tacit.tune([tacit.BernoulliNB(), tacit.LogisticRegression()], X, Y, epsilon=3.0, random_state=5)

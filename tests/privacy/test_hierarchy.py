@@ -22,6 +22,7 @@ LAYOUTS = [
 def test_sensitivities_are_what_rows_move(layout: Layout) -> None:
     """Each row alone, and each pair of rows of one person: norms are reached by some and exceeded by none."""
     rows = layout.transform(np.eye(layout.bins, dtype=np.int64))
+    assert rows.shape == (layout.bins, layout.size)
     pairs = (rows[:, None] + rows[None]).reshape(-1, rows.shape[1])
     for m, moved in ((1, rows), (2, pairs)):
         stated = layout.sensitivity(Bound(rows=m, ones=1))

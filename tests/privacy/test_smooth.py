@@ -121,8 +121,7 @@ def test_proposals_and_acceptance_make_the_law_exactly(scale: Fraction) -> None:
 @pytest.mark.parametrize("scale", [F(2), F(23, 3)])
 def test_draws_follow_the_law(scale: Fraction) -> None:
     """8,000 draws: a scale that is wrong by 20 % would be noticed with a chance above 99 %."""
-    entropy = _noise.SeededEntropy(4)
-    draws = np.array([_noise.discrete_cauchy(scale, entropy) for _ in range(8000)])
+    draws = np.array(_noise.discrete_cauchy([scale] * 8000, _noise.SeededEntropy(4)))
     reach = 40_000
 
     def masses(t: float) -> laws.Masses:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.utils.estimator_checks import check_estimator
 
 import tacit
 from tacit.selection.scores import score_features
@@ -81,18 +80,6 @@ class TestEverySelector:
     def test_bad_parameters_are_named(self, make: Any, change: dict[str, Any], name: str) -> None:
         with pytest.raises(tacit.ParameterError, match=f"'{name}' parameter of"):
             make(**change).fit(X, Y)
-
-    def test_scikit_learn_s_checks(self, make: Any) -> None:
-        failures = {
-            "check_estimators_empty_data_messages": "whether there are rows is private",
-            "check_fit_score_takes_y": "'score' is a parameter, of a published name, and no method",
-            "check_n_features_in_after_fitting": "as above",
-            "check_pipeline_consistency": "as above",
-        }
-        estimator = make(epsilon=10.0, random_state=0)
-        if isinstance(estimator, tacit.TopKSelector):
-            estimator.set_params(k=1)
-        check_estimator(estimator, expected_failed_checks=failures, on_skip=None)
 
 
 @pytest.mark.parametrize("name", ["PrivateThresholdTesting", "PTT", "NoisyCut", "NoisyCutSelector"])

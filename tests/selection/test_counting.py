@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 import tacit
 from tacit.selection.scores import score_features
@@ -96,17 +95,3 @@ def test_degenerate_data_give_a_valid_selection(matrix: Any, rounds: int) -> Non
 def test_bad_parameters_are_named(change: dict[str, Any], name: str) -> None:
     with pytest.raises(tacit.ParameterError, match=f"'{name}' parameter of CountSelector"):
         tacit.CountSelector(**({"k": 3} | change)).fit(X, Y)
-
-
-EXPECTED_FAILURES = {
-    "check_estimators_empty_data_messages": "whether there are rows is private: no row gives a selection by noise",
-    "check_fit_score_takes_y": "'score' is a parameter, of a published name, and no method",
-    "check_n_features_in_after_fitting": "as above",
-    "check_pipeline_consistency": "as above",
-}
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_scikit_learn_s_checks() -> None:
-    estimator = tacit.CountSelector(k=1, epsilon=10.0, random_state=0)
-    check_estimator(estimator, expected_failed_checks=EXPECTED_FAILURES, on_skip=None)

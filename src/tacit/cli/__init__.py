@@ -31,13 +31,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from tacit._version import __version__
-    from tacit.cli import compare, demo, evaluate, ledger, paper, plan, run, schema, score
+    from tacit.cli import audit, compare, demo, evaluate, ledger, paper, plan, run, schema, score
 
     parser = argparse.ArgumentParser(
         prog="tacit", description="Machine learning on data that nobody may look at, under one enforced budget."
     )
     parser.add_argument("--version", action="version", version=f"tacit {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (demo, run, score, evaluate, compare, plan, schema, ledger, paper):
+    for command in (demo, run, score, evaluate, compare, plan, schema, ledger, audit, paper):
         command.add_to(commands)
     return parser

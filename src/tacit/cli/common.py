@@ -39,19 +39,18 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--quote", metavar="C", help='default: " for CSV, none for TSV; empty means none')
 
 
-def add_account(parser: argparse.ArgumentParser, *, dataset: str) -> None:
+def add_account(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Options on who pays."""
     group = parser.add_argument_group("who pays")
-    group.add_argument(
-        "--epsilon", type=float, required=True, metavar="E", help="what it may cost; smaller is more private"
-    )
+    text = "what it may cost; smaller is more private"
+    group.add_argument("--epsilon", type=float, required=required, metavar="E", help=text)
     group.add_argument("--delta", type=float, default=0.0, metavar="D", help="default 0: pure privacy")
     group.add_argument("--unit", metavar="COL", help="the column that names the person (default: each row is a unit)")
     group.add_argument("--rows-per-unit", type=int, metavar="M", help="rows used of each person, with --unit")
     default = os.environ.get("TACIT_LEDGER", DEFAULT_LEDGER)
     text = "where the budget is kept: sqlite:///file or postgresql://… (%(default)s)"
     group.add_argument("--ledger", metavar="URL", default=default, help=text)
-    text = f"the account; it is created with this ε and δ if it is not there (default: {dataset})"
+    text = "the account; it is created with this ε and δ if it is not there (default: the file's name)"
     group.add_argument("--dataset", metavar="NAME", help=text)
 
 

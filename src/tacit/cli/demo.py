@@ -1,4 +1,4 @@
-"""``tacit demo``: what the gate does, on answers that few would give without privacy. Offline, in a few seconds."""
+"""``tacit demo``: the whole story on answers that few would give without privacy. Offline, in some seconds."""
 
 from __future__ import annotations
 
@@ -8,78 +8,125 @@ import shutil
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from tacit.cli import common
 from tacit.errors import BudgetError
-from tacit.ledger import Account, Ledger
-from tacit.privacy.budget import Budget
-from tacit.privacy.release import Release
+
+TEXT = "train, evaluate and report on a sensitive survey under a budget of ε = 1, offline"
+FILES = ("model.json", "report.html", "features.csv", "receipt.json", "curve.json", "roc.csv", "roc.png")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``tacit demo`` to the command line."""
-    text = "count a sensitive survey under a budget of ε = 1, offline"
-    parser = commands.add_parser("demo", help=text, description=text)
-    parser.add_argument("--out", metavar="DIR", default="demo-output", help="where the ledger is kept (%(default)s)")
-    parser.set_defaults(run=_run)
+    parser = commands.add_parser("demo", help=TEXT, description=TEXT)
+    parser.add_argument("--out", metavar="DIR", default="demo-output", help="where everything is kept (%(default)s)")
+    text = "a folder with the SMS Spam Collection: its story is told as well (default: TACIT_DATA, if it has one)"
+    parser.add_argument("--data", metavar="FOLDER", help=text)
+    parser.set_defaults(run=run)
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    from tacit.data.bounding import Bounding
-    from tacit.data.datasets import load_survey
-    from tacit.data.schema import Schema
-    from tacit.data.sources import open_source
-    from tacit.data.statistics import count
-    from tacit.privacy import gate
-    from tacit.privacy.mechanisms import DiscreteLaplace
-
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command."""
     folder = Path(arguments.out)
     folder.mkdir(parents=True, exist_ok=True)
     url = f"sqlite:///{folder / 'ledger.db'}"
-    survey = load_survey("binary")
+    with common.progress(2 * len(common.STEPS), quiet=False) as tell:
+        _survey(folder, url, tell)
+        _messages(folder, url, arguments.data, tell)
+    program = _program()
+    _say(f"The ledger is kept in {url}. Look at it with:")
+    print(f"  {program} ledger show survey --ledger {url}\n  {program} ledger verify --ledger {url}")
+    return 0
+
+
+def _survey(folder: Path, url: str, tell: Any) -> None:
+    from tacit.data.datasets import load_survey
+    from tacit.workflow import Workflow
+
+    survey = load_survey()
     _say(
         "Fair's survey: thousands of married women answered eight questions about their lives, and whether they had "
         "had an affair. Who would answer that without privacy? An account with a total budget of ε = 1 guards it."
     )
-    with Ledger.open(url) as ledger:
-        account = ledger.account("survey", budget=Budget(1.0), unit="row")
-        schema = Schema.matrix(46, survey.classes, names=survey.feature_names)
-        source = open_source(survey.matrix, schema, y=survey.labels)
-        counts = count(source, Bounding(8, seed=account.seed))
-        release = gate.release(account, counts.features, DiscreteLaplace(0.5))
-        _say("The answers, counted by label and released with exact noise for ε = 0.5. Those that tell most:")
-        _show_answers(release, survey.feature_names)
-        _say("What was released, what it cost, and why that is enough:")
-        print(textwrap.indent(repr(release.receipt), "  "), end="\n\n")
-        gate.release(account, counts.features, DiscreteLaplace(0.5))
-        _say(f"Asking again for the very same release costs nothing: {_state(account)}.")
-        try:
-            gate.release(account, counts.labels, DiscreteLaplace(0.75))
-        except BudgetError as error:
-            _say(f"Asking for more than is left is refused: {error}")
-        _say(f"The ledger is kept in {url}. Look at it with:")
-        program = _program()
-        print(f"  {program} ledger show survey --ledger {url}\n  {program} ledger verify --ledger {url}")
-    return 0
+    labels = np.array(survey.class_names)[survey.labels]
+    settings: dict[str, Any] = {"classes": survey.class_names, "schema": survey.schema, "label": "has had an affair"}
+    settings |= {"ledger": url, "dataset": "survey"}
+    result = Workflow(1.0, **settings).run(survey.frame, labels, progress=tell)
+    _say("Each answer sheet falls into the training or the test set by a coin of its own. So both may use the whole ε:")
+    print(f"  {result.receipt['composition']['sum']}\n")
+    _show_answers(result)
+    _tell_curve(result, "who had an affair")
+    again = Workflow(1.0, **settings).run(survey.frame, labels)
+    same = "the very same curve" if again.curve.auc == result.curve.auc else "another curve"
+    _say(f"Asking again gives {same} and costs nothing: {_state(again)}.")
+    try:
+        Workflow(0.5, **settings).run(survey.frame, labels)
+    except BudgetError as error:
+        _say(f"Asking for anything else is refused: {error}")
+    _keep(result, folder)
 
 
-def _show_answers(release: Release, names: tuple[str, ...], most: int = 8) -> None:
-    """Print the answers whose share of affairs differs most from the overall share, for what noise and chance allow."""
-    without, affair = np.maximum(release.values, 1).astype(float)
-    total = without + affair
-    overall = affair.sum() / total.sum()
-    share = affair / total
-    noise = 4 * float(release.receipt["noise"]["noise_scale"]) ** 2  # variance of a sum of two noisy counts
-    strength = np.abs(share - overall) * total / np.sqrt(total + noise)
-    print(f"  {'answer':<22}{'women, about':>14}{'affair, about':>15}")
-    for j in np.argsort(-strength)[:most]:
-        print(f"  {names[j]:<22}{total[j]:>14,.0f}{share[j]:>15.0%}")
-    print(f"  {'all answers':<22}{'':>14}{overall:>15.0%}\n")
+def _messages(folder: Path, url: str, data: str | None, tell: Any) -> None:
+    """The story of spam, where a folder of data is at hand."""
+    from tacit.data.datasets import DatasetError, load_sms
+    from tacit.workflow import Workflow
+
+    if data is None and not os.environ.get("TACIT_DATA"):
+        return
+    try:
+        messages = load_sms(folder=data)
+    except DatasetError:
+        if data is not None:
+            raise
+        return
+    _say("Text messages of many people, some of them spam. Words go in as they are; a model to be shared comes out.")
+    labels = np.array(messages.class_names)[messages.labels]
+    settings: dict[str, Any] = {"classes": messages.class_names, "ledger": url, "dataset": "messages"}
+    result = Workflow(1.0, **settings).run(messages.texts, labels, progress=tell)
+    _tell_curve(result, "what is spam")
+    for text in ("You have WON a prize of 1000! Call 09061701461 now to claim", "Are we still on for lunch today?"):
+        print(f"  {result.model.predict_proba([text])[0, 1]:>4.0%} spam  {text}")
+    print()
+    target = folder / "messages"
+    target.mkdir(exist_ok=True)
+    _keep(result, target)
 
 
-def _state(account: Account) -> str:
-    return f"spent {account.spent}, remaining {account.remaining}"
+def _show_answers(result: Any, most: int = 6) -> None:
+    print(f"  {'answers that weigh most':<28}{'log-odds of an affair':>22}")
+    for name, weight in result.features[:most]:
+        print(f"  {name:<28}{weight:>+22.2f}")
+    print()
+
+
+def _tell_curve(result: Any, what: str) -> None:
+    curve = result.curve
+    low, high = curve.auc_interval()
+    recall = curve.metrics.recall(0.5)
+    _say(
+        f"How well does the model tell {what}, on a test set that nobody looked at? AUC {curve.auc:.3f}, and with 95 % "
+        f"confidence between {low:.3f} and {high:.3f}; recall at a threshold of 0.5: {recall}."
+    )
+
+
+def _keep(result: Any, folder: Path) -> None:
+    """Write the files of a result; those of an earlier demo, which are the same, give way."""
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+    fresh = folder / ".new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    for file in result.save(fresh):
+        file.replace(folder / file.name)
+    fresh.rmdir()
+    _say(f"Wrote {folder / 'report.html'}: open it. Beside it are the model, the receipt and the curve.")
+
+
+def _state(result: Any) -> str:
+    spent, left = (result.receipt["account"][name]["epsilon"] for name in ("spent", "remaining"))
+    return f"spent ε = {spent:g}, remaining ε = {left:g}"
 
 
 def _program() -> str:

@@ -20,11 +20,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.set_defaults(run=run)
 
 
-def add_data(parser: argparse.ArgumentParser) -> None:
-    """Options on what is evaluated."""
+def add_data(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Options on what is evaluated; ``required`` is whether ε must be given."""
     parser.add_argument("--label", metavar="COL", help="the column of labels (default: the model's)")
     parser.add_argument("--text", metavar="COL", help="the column of texts (default: the model's)")
-    common.add_account(parser, dataset="the file's name")
+    common.add_account(parser, required=required)
     common.add_files(parser)
     parser.add_argument("--strict", action="store_true", help="stop at the first odd row; its place is then told")
     parser.add_argument("--json", action="store_true", help="print JSON for machines")

@@ -49,14 +49,17 @@ def _run(arguments: argparse.Namespace) -> int:
     columns = (TextColumn("cells"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("cells", total=None)
-        found = reproduce(
-            out,
-            only=only,
-            quick=arguments.quick,
-            data=arguments.data,
-            jobs=arguments.jobs,
-            tell=lambda done, total: progress.update(task, completed=done, total=total),
-        )
+        try:
+            found = reproduce(
+                out,
+                only=only,
+                quick=arguments.quick,
+                data=arguments.data,
+                jobs=arguments.jobs,
+                tell=lambda done, total: progress.update(task, completed=done, total=total),
+            )
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("Interrupted. What is done is kept: the same command goes on from there.") from None
     if arguments.json:
         print(json.dumps(found))
     else:

@@ -23,10 +23,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--text", metavar="COL", help="the column of texts")
     kind.add_argument("--schema", metavar="FILE", help="the public description of a table: see 'tacit schema draft'")
-    common.add_account(parser, dataset="the file's name")
+    common.add_account(parser)
     common.add_files(parser)
     parser.add_argument("--test-size", type=float, default=0.3, metavar="F", help="share of the test set (%(default)s)")
     parser.add_argument("--engine", choices=["local", "spark"], default="local", help="default: %(default)s")
+    text = "on Spark, a name for this version of data that are no local files"
+    parser.add_argument("--data-version", metavar="NAME", help=text)
     parser.add_argument("--word-list", metavar="LANG", help="public word frequencies for texts, such as 'en'")
     parser.add_argument("--out", metavar="DIR", required=True, help="a folder that is new or empty")
     parser.add_argument("--strict", action="store_true", help="stop at the first odd row; its place is then told")
@@ -88,6 +90,7 @@ def _workflow(arguments: argparse.Namespace) -> Any:
         dataset=common.dataset_of(arguments),
         options=common.file_options(arguments),
         engine=arguments.engine,
+        version=arguments.data_version,
         language=words or "en",
         strict=arguments.strict,
     )

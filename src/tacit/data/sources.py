@@ -20,7 +20,7 @@ import xxhash
 
 from tacit.data.columns import SparseColumn
 from tacit.data.errors import SchemaError
-from tacit.data.features import Where, encode, label_codes
+from tacit.data.features import Where, as_text, encode, label_codes
 from tacit.data.files import FileOptions, check_files, format_of, list_files, pieces
 from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
@@ -194,7 +194,7 @@ def _open_files(
             for piece in pieces(path, columns, options, batch_rows=batch_rows, strict=strict):
                 yield piece.frame
 
-    return Source(schema, jobs, declared or (lambda: _fingerprint_files(paths)), frames)
+    return Source(schema, jobs, declared or (lambda: fingerprint_files(paths)), frames)
 
 
 def _open_matrix(
@@ -249,16 +249,38 @@ def as_series(name: str, values: Any) -> pl.Series:
 
 
 def _object_series(name: str, values: list[Any]) -> pl.Series:
-    """Python objects: texts, or numbers with None or NaN among them."""
+    """Python objects: texts, or numbers with None or NaN among them.
+
+    A value has the same text whatever stands beside it: otherwise one row more could change the coins of others.
+    """
     try:
         return valid_text(values).rename(name)  # the usual case, in one go
-    except TypeError:
-        plain = [None if value is None or value != value else value for value in values]
-    if all(value is None or isinstance(value, str) for value in plain):
+    except (TypeError, ValueError):
+        plain = [None if _is_missing(value) else value for value in values]
+    plain = [value.item() if isinstance(value, np.generic) else value for value in plain]
+    kinds = {type(value) for value in plain if value is not None}
+    if kinds <= {str}:
         return valid_text(plain).rename(name)
-    if all(value is None or isinstance(value, bool | int | float | np.number) for value in plain):
+    if kinds == {bool} or kinds <= {int, float}:
         return pl.Series(name, plain, strict=False)
-    return valid_text([value if value is None else str(value) for value in plain]).rename(name)
+    return valid_text([_as_written(value) for value in plain]).rename(name)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA is neither equal nor unequal to itself
+        return True
+
+
+def _as_written(value: Any) -> str | None:
+    """A value as the text that it has in a column of its kind."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float):
+        text: str | None = as_text(pl.Series([value], strict=False), "")[0]
+        return text
+    return str(value)
 
 
 def as_frame(data: Any, schema: Schema) -> pl.DataFrame:
@@ -308,7 +330,9 @@ def _digest(parts: Iterable[Any]) -> str:
     return state.hexdigest()
 
 
-def _fingerprint_files(paths: list[Path]) -> str:
+def fingerprint_files(paths: list[Path]) -> str:
+    """A name for the content of files."""
+
     def blocks() -> Iterator[bytes]:
         for path in paths:
             yield f"{path.stat().st_size};".encode()

@@ -11,7 +11,7 @@ from tacit.data.objective import CURVATURE, LossName, Norm, classification_probl
 from tacit.data.sums import GRID, MAX_WEIGHT, Weighing
 from tacit.desk.counts import Visit
 from tacit.errors import ParameterError
-from tacit.privacy.objective import NOISE_GRID, OUTPUT_GRID, GaussianObjectivePerturbation, ObjectivePerturbation
+from tacit.privacy.objective import OUTPUT_GRID, GaussianObjectivePerturbation, ObjectivePerturbation
 from tacit.privacy.unit import Bound, Sensitivity
 
 __all__ = ["CURVATURE", "LossName", "Norm", "minimise", "perturbation"]
@@ -20,12 +20,13 @@ USUAL_ONES = 12
 """Ones of a usual row, for choosing the norm; a row that has more gains more from the norm L2."""
 
 
-def perturbation(visit: Visit, loss: LossName, size: int, constant: float) -> tuple[ObjectivePerturbation, Norm]:
+def perturbation(visit: Visit, loss: LossName, constant: float) -> tuple[ObjectivePerturbation, Norm]:
     """The form of objective perturbation, and the norm of rows, by a public rule.
 
     Gaussian noise where there is a δ and the entries of a usual row, scaled to L2 norm 1, are larger beside it than
     those of the same row in L1 norm 1 beside Laplace noise.
     """
+    size = visit.schema.n_features + 1
     pure = ObjectivePerturbation(visit.epsilon, CURVATURE[loss], size)
     if not visit.delta:
         return pure, "L1"
@@ -35,9 +36,9 @@ def perturbation(visit: Visit, loss: LossName, size: int, constant: float) -> tu
         deviation = gaussian.deviation(Sensitivity.of_row_gradients(bound, norm="L2", entries=size))
     except ParameterError:  # ε or δ is out of its range
         return pure, "L1"
-    scale = pure.noise_scale(Sensitivity.of_row_gradients(bound, norm="L1", entries=size))
-    ones = min(USUAL_ONES, max(size - 1, 1))
-    with_laplace = (1 - constant) / ones / (math.sqrt(2) * float(scale) / NOISE_GRID)
+    pure_deviation = pure.deviation(Sensitivity.of_row_gradients(bound, norm="L1", entries=size))
+    ones = min(USUAL_ONES, size - 1)
+    with_laplace = (1 - constant) / ones / pure_deviation
     with_gauss = math.sqrt((1 - constant**2) / ones) / deviation
     return (gaussian, "L2") if with_gauss > with_laplace else (pure, "L1")
 

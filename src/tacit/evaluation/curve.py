@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import trapezoid
 from scipy.special import ndtr
 
+from tacit.desk.roc_family import Counted
 from tacit.desk.scores import Binned
 from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_roc, roc_html
@@ -105,7 +107,7 @@ class RocCurve:
         self.fpr = GRID.copy()
         self.tpr = np.clip(np.maximum.accumulate(middle), 0.0, 1.0)
         self.thresholds = self._thresholds(few)
-        self.auc = float(np.trapezoid(self.tpr, self.fpr))
+        self.auc = float(trapezoid(self.tpr, self.fpr))
         for array in (self.fpr, self.tpr, self.thresholds):
             array.flags.writeable = False
 
@@ -115,7 +117,7 @@ class RocCurve:
         return self._binned.receipt
 
     @property
-    def release(self) -> Binned:
+    def release(self) -> Binned | Counted:
         """The public numbers that the curve is read from."""
         return self._binned
 
@@ -129,7 +131,7 @@ class RocCurve:
 
     def auc_draws(self) -> Floats:
         """Areas under curves of populations that fit the release: draws from the posterior."""
-        return np.asarray(np.trapezoid(self.posterior.population_curves, GRID, axis=1))
+        return np.asarray(trapezoid(self.posterior.population_curves, GRID, axis=1))
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper true-positive rates at ``fpr`` that hold the population's whole curve together."""

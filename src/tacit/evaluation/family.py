@@ -22,7 +22,7 @@ from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 
 REPLICATES = 200
-SURE = 3.0  # standard deviations of noise that a class must hold to be told from an empty one
+SURE = 4.0  # standard deviations of noise that a class must hold before a bootstrap of it means anything
 UNSEEN = 2.0  # rows spread over the bins before sampling errors are drawn: an empty bin need not be empty next time
 
 
@@ -69,6 +69,11 @@ class FamilyCurve(RocCurve):
         return self._counted.receipt
 
     @property
+    def release(self) -> Counted:
+        """The public numbers that the curve is read from."""
+        return self._counted
+
+    @property
     def cuts(self) -> NDArray[np.int64]:
         """Ends of the bins, as cells of the public grid in ascending order."""
         return self._counted.cuts
@@ -95,7 +100,7 @@ class FamilyCurve(RocCurve):
         """Lower and upper true-positive rates at ``fpr`` that hold the population's whole curve together."""
         check_level("band", level)
         if self.unknown:
-            return np.where(np.arange(len(self.fpr)) < len(self.fpr) - 1, 0.0, 1.0), np.ones_like(self.fpr)
+            return np.zeros_like(self.fpr), np.ones_like(self.fpr)
         base, replicates = rates_at(self._sums), rates_at(self.posterior.sums)
         row = 1 / np.maximum(self._sums[:, -1:], 2.0)
         spread = _spread(replicates - base) + row / 2
@@ -109,9 +114,7 @@ class FamilyCurve(RocCurve):
         before = np.searchsorted(high[0], np.append(0.0, self.fpr[:-1]), side="left") - 1
         after = np.searchsorted(low[0], np.append(self.fpr[1:], 1.0), side="right")
         below = np.where(before < 0, 0.0, low[1][np.maximum(before, 0)])
-        above = np.append(high[1], 1.0)[after]
-        below[-1] = 1.0
-        return below, above
+        return below, np.append(high[1], 1.0)[after]
 
     @cached_property
     def posterior(self) -> Any:
@@ -183,8 +186,8 @@ def area(fpr: Floats, tpr: Floats, corner: int = 0) -> Floats:
 
 
 def _spread(gaps: Floats) -> Floats:
-    """How far an estimate may be off: the errors of replicates, and half of their bias, which it has as well."""
-    return np.asarray(np.sqrt(np.mean(gaps**2, axis=0)) + np.abs(np.mean(gaps, axis=0)) / 2)
+    """How far an estimate may be off: the errors of replicates, and their bias once more, which it has as well."""
+    return np.asarray(np.sqrt(np.mean(gaps**2, axis=0)) + np.abs(np.mean(gaps, axis=0)))
 
 
 def _drawn(noise: Noise, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:

@@ -4,39 +4,42 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tacit.desk.roc_family import Counted
 from tacit.desk.scores import Binned
 from tacit.errors import ModelError
 from tacit.evaluation.curve import RocCurve
+from tacit.evaluation.family import FamilyCurve
 from tacit.privacy.grid import CELLS
+from tacit.privacy.hierarchy import FORMS, Layout
 from tacit.privacy.release import Receipt
 
 FORMAT = "tacit-curve"
 VERSION = 1
 
-_ARRAYS = ("cuts", "totals")
-
 
 def curve_to_dict(curve: RocCurve) -> dict[str, Any]:
     """A curve as plain data: the release that it is read from."""
-    binned: dict[str, Any] = {}
-    for field in fields(Binned):
-        value = getattr(curve.release, field.name)
-        if field.name == "counts":
-            value = [part.tolist() for part in value]
-        elif isinstance(value, np.ndarray | tuple):
-            value = [int(entry) for entry in value]
-        elif isinstance(value, Receipt):
-            value = value.to_dict()
-        binned[field.name] = value
+    release = curve.release
     label = curve.pos_label.item() if isinstance(curve.pos_label, np.generic) else curve.pos_label
     head = {"format": FORMAT, "version": VERSION, "pos_label": label, "score_range": list(curve.score_range)}
-    return head | {"release": binned}
+    return head | {"release": {field.name: _plain(getattr(release, field.name)) for field in fields(release)}}
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and words; lists of them; or names with them."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, Layout):
+        return asdict(value)
+    return value.to_dict() if isinstance(value, Receipt) else value
 
 
 def load_curve(path: str | Path) -> RocCurve:
@@ -60,29 +63,61 @@ def load_curve(path: str | Path) -> RocCurve:
 
 def _curve(body: dict[str, Any]) -> RocCurve:
     release = dict(body["release"])
-    release["counts"] = tuple(np.array(part, dtype=np.int64) for part in release["counts"])
-    release |= {name: np.array(release[name], dtype=np.int64) for name in _ARRAYS}
-    release["weights"] = tuple(int(weight) for weight in release["weights"])
+    release["cuts"] = np.array(release["cuts"], dtype=np.int64)
     release["receipt"] = Receipt(release["receipt"])
-    binned = Binned(**release)
-    cuts, bins = binned.cuts, len(binned.cuts) - 1
+    if release["totals"] is not None:
+        release["totals"] = np.array(release["totals"], dtype=np.int64)
+    cuts, bins = release["cuts"], len(release["cuts"]) - 1
     low, high = (float(end) for end in body["score_range"])
-    scales = (binned.noise_scale, binned.totals_scale, binned.level_rate)
     fits = (
         bins >= 2
         and bins & (bins - 1) == 0
         and (cuts[0], cuts[-1]) == (0, CELLS)
         and bool((np.diff(cuts) >= 0).all())
-        and [len(part) for part in binned.counts] == [bins, bins]
-        and len(binned.totals) == len(binned.weights) == 2
-        and min(binned.weights) > 0
-        and all(math.isfinite(scale) and scale > 0 for scale in scales)
         and math.isfinite(high - low)
         and low < high
     )
     if not fits:
         raise ValueError
-    return RocCurve(binned, (low, high), body["pos_label"])
+    if "layout" in release:
+        return FamilyCurve(_counted(release, bins), (low, high), body["pos_label"])
+    return RocCurve(_binned(release, bins), (low, high), body["pos_label"])
+
+
+def _binned(release: dict[str, Any], bins: int) -> Binned:
+    """The release behind a curve of the default method."""
+    release["counts"] = tuple(np.array(part, dtype=np.int64) for part in release["counts"])
+    release["weights"] = tuple(int(weight) for weight in release["weights"])
+    binned = Binned(**release)
+    scales = (binned.noise_scale, binned.totals_scale, binned.level_rate)
+    fits = (
+        [len(part) for part in binned.counts] == [bins, bins]
+        and len(binned.totals) == len(binned.weights) == 2
+        and min(binned.weights) > 0
+        and all(math.isfinite(scale) and scale > 0 for scale in scales)
+    )
+    if not fits:
+        raise ValueError
+    return binned
+
+
+def _counted(release: dict[str, Any], bins: int) -> Counted:
+    """The release behind a curve of the paper's family."""
+    release["layout"] = layout = Layout(**release["layout"])
+    release["released"] = np.array(release["released"], dtype=np.int64)
+    counted = Counted(**release)
+    fits = (
+        layout.form in FORMS
+        and layout.bins == bins
+        and isinstance(layout.branching, int)
+        and layout.branching >= 2
+        and counted.released.shape == (2, layout.size)
+        and (counted.totals is None or counted.totals.shape == (2,))
+        and all(math.isfinite(scale) and scale > 0 for scale in (counted.noise_scale, counted.totals_scale))
+    )
+    if not fits:
+        raise ValueError
+    return counted
 
 
 def _unusable(place: str, why: str) -> ModelError:

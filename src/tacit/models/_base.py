@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassifierMixin
 
-from tacit.errors import bad_parameter
-from tacit.privacy.release import Receipt
+from tacit.desk.estimators import PrivateEstimator, check_fitted, label_input, matrix_input
+
+__all__ = ["Floats", "PrivateClassifier", "binary_matrix", "check_fitted", "label_input", "matrix_input"]
 
 Floats = NDArray[np.float64]
 
 
-class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """Base of classifiers that are fitted from releases.
 
     A subclass sets ``classes_`` and ``receipt_`` in ``fit`` and implements ``_log_scores``: one column for each class,
@@ -27,17 +28,19 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     classes_: NDArray[Any]
-    receipt_: Receipt
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True  # a rule of the private side: NaN counts as absent, an error would tell
-        tags.non_deterministic = getattr(self, "random_state", None) is None
-        declared = getattr(self, "classes", None)
-        tags.classifier_tags.multi_class = declared is None or np.size(declared) > 2
+        tags.classifier_tags.multi_class = self._takes_many_classes()
         tags.classifier_tags.poor_score = True  # noise, by design, and a few dozen rows are not enough
         return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        return super()._more_tags() | {"binary_only": not self._takes_many_classes(), "poor_score": True}
+
+    def _takes_many_classes(self) -> bool:
+        declared = getattr(self, "classes", None)
+        return declared is None or np.size(declared) > 2
 
     def _log_scores(self, X: Any) -> Floats:
         raise NotImplementedError
@@ -91,46 +94,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return to_onnx(self)
 
 
-def matrix_input(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Check the public shape of a matrix; CSR stays sparse. Values are judged by rule on the private side."""
-    return validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype="numeric",
-        ensure_all_finite=False,
-        ensure_min_samples=0 if reset else 1,
-    )
-
-
-def label_input(estimator: Any, X: Any, y: Any) -> Any:
-    """Check that there is one label for each row, without looking at the labels."""
-    owner = type(estimator).__name__
-    if y is None:
-        raise bad_parameter(owner, "y", "given: this estimator requires y to be passed, but the target y is None", None)
-    labels = y if hasattr(y, "__len__") else np.asarray(y)
-    if np.ndim(labels) == 2 and np.shape(labels)[1] == 1:
-        import warnings
-
-        from sklearn.exceptions import DataConversionWarning
-
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, ).",
-            DataConversionWarning,
-            stacklevel=3,
-        )
-        labels = np.asarray(labels).ravel()
-    if np.ndim(labels) != 1 or len(labels) != X.shape[0]:
-        expected = "one-dimensional with one label for each row"
-        raise bad_parameter(owner, "y", expected, f"{np.ndim(labels)} dimension(s), or another length")
-    return labels
-
-
 def binary_matrix(X: Any) -> Any:
     """A matrix of zeros and ones by the private side's rule: present where neither 0 nor NaN."""
-    import scipy.sparse as sp
-
     if sp.issparse(X):
         data = X.data
         if data.dtype == np.float64 and (data == 1).all():
@@ -139,8 +104,3 @@ def binary_matrix(X: Any) -> Any:
         return sp.csr_array((present.astype(np.float64), X.indices, X.indptr), shape=X.shape)
     present = (X != 0) & ~np.isnan(X) if X.dtype.kind == "f" else X != 0
     return present.astype(np.float64)
-
-
-def check_fitted(estimator: Any) -> None:
-    """Raise scikit-learn's error if the estimator has not been fitted."""
-    check_is_fitted(estimator, "receipt_")

@@ -6,13 +6,14 @@ import copy
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from tacit.desk.blackbox import declared_rows, foreign, pay_for_black_box
 from tacit.desk.counts import check_classes
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, check_fitted
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 
 
 class BlackBoxClassifier(PrivateClassifier):
@@ -74,12 +75,14 @@ class BlackBoxClassifier(PrivateClassifier):
         if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
             expected = "a classifier with fit and predict_proba"
             raise bad_parameter(owner, "estimator", expected, type(self.estimator).__name__)
+        X = foreign_input(self, X, reset=True)
+        y = label_input(self, X, y)
         model = self._copy()
         what = f"{type(model).__name__} as a black box"
         simulation = self.random_state is not None
         self.receipt_ = pay_for_black_box(owner, what, self.epsilon, self.delta, self.account, simulation=simulation)
         self.estimator_ = model
-        model.fit(*declared_rows(foreign(X), y, classes))
+        model.fit(*declared_rows(X, y, classes))
         self.classes_ = np.array(classes)
         return self
 
@@ -100,7 +103,7 @@ class BlackBoxClassifier(PrivateClassifier):
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)
-        X = foreign(X)
+        X = foreign_input(self, X, reset=False)
         scores = np.full((len(X) if not hasattr(X, "shape") else X.shape[0], len(self.classes_)), 1e-12)
         if hasattr(self.estimator_, "predict_proba"):
             places = [list(self.classes_).index(label) for label in getattr(self.estimator_, "classes_", self.classes_)]
@@ -108,3 +111,13 @@ class BlackBoxClassifier(PrivateClassifier):
         else:
             scores[np.asarray(self.estimator_.predict(X))[:, None] == self.classes_] = 1.0
         return np.log(scores)
+
+
+def foreign_input(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Check the shape of what a foreign model gets: frames and texts go on as they are, for models that know them."""
+    X = foreign(X)
+    if hasattr(X, "columns") or sp.issparse(X):
+        return matrix_input(estimator, X, reset=reset, dtype=None, as_it_is=hasattr(X, "columns"))
+    array = np.asarray(X)
+    is_text = array.ndim == 1 and array.dtype.kind in "OUT"
+    return array if is_text else matrix_input(estimator, array, reset=reset, dtype=None)

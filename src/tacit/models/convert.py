@@ -31,7 +31,7 @@ from tacit.errors import bad_parameter
 from tacit.models._base import Floats, binary_matrix, check_fitted
 from tacit.models.blackbox import BlackBoxClassifier
 from tacit.models.chain import SelectingClassifier
-from tacit.models.logistic import INTERCEPT_SHARE, LEAST_ONES, LogisticRegression
+from tacit.models.logistic import LEAST_ONES, LogisticRegression, words_scale
 from tacit.models.naive_bayes import BernoulliNB
 from tacit.models.tabular import TabularClassifier
 from tacit.models.text import SLOPE, TextClassifier
@@ -89,10 +89,10 @@ class TextFeatures(_Encoder):
         return matrix
 
 
-def scale_rows(X: Any) -> Any:
+def scale_rows(X: Any, norm: Any = "L1") -> Any:
     """Binary rows as objective perturbation sees them: scaled to norm 1, short rows as if they were longer."""
     ones = binary_matrix(sp.csr_array(X) if sp.issparse(X) else np.asarray(X))
-    factors = (1 - INTERCEPT_SHARE) / np.maximum(np.asarray(ones.sum(axis=1)).ravel(), LEAST_ONES)
+    factors = words_scale(norm, np.maximum(np.asarray(ones.sum(axis=1)).ravel(), LEAST_ONES))
     return sp.csr_array(sp.diags_array(factors) @ ones) if sp.issparse(ones) else ones * factors[:, None]
 
 
@@ -126,7 +126,10 @@ def _steps(model: Any) -> list[tuple[str, Any]]:
     if isinstance(model, LogisticRegression):
         factor = 1.0 if model.loss == "logistic" else 2.0
         rule = linear_rule(model.coef_ * factor, model.intercept_ * factor, model.classes_)
-        return [("scale", FunctionTransformer(scale_rows, accept_sparse=True)), ("classify", rule)]
+        return [
+            ("scale", FunctionTransformer(scale_rows, accept_sparse=True, kw_args={"norm": model.norm_})),
+            ("classify", rule),
+        ]
     if isinstance(model, TextClassifier):
         coef, intercept = text_coefficients(model)
         encoder = TextFeatures(model.bits, model.rules_.least)

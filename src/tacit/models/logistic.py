@@ -6,12 +6,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tacit.desk.counts import Visit, check_classes
+from tacit.desk.counts import check_classes
 from tacit.desk.objective import CURVATURE, Norm, minimise, perturbation
-from tacit.desk.schemas import matrix_schema
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, binary_matrix, check_fitted, label_input, matrix_input
+from tacit.models._base import Floats, PrivateClassifier, binary_matrix, check_fitted, matrix_input
 
 INTERCEPT_SHARE = 0.2
 """Part of a row's norm for the constant feature."""
@@ -84,28 +83,16 @@ class LogisticRegression(PrivateClassifier):
             Whose each row is, where the account protects persons.
         """
         owner = "LogisticRegression"
-        classes = check_classes(owner, self.classes)
-        if len(classes) != 2:
-            raise bad_parameter(owner, "classes", "two labels", classes, "For more use tacit.BernoulliNB.")
+        if len(check_classes(owner, self.classes)) != 2:
+            raise bad_parameter(owner, "classes", "two labels", self.classes, "For more use tacit.BernoulliNB.")
         if self.loss not in CURVATURE:
             raise bad_parameter(owner, "loss", "'logistic' or 'huber'", self.loss)
-        X = matrix_input(self, X, reset=True)
-        visit = Visit(
-            X,
-            label_input(self, X, y),
-            matrix_schema(X.shape[1], classes),
-            owner=owner,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            account=self.account,
-            random_state=self.random_state,
-            persons=persons,
-        )
-        mechanism, self.norm_ = perturbation(visit, self.loss, X.shape[1] + 1, INTERCEPT_SHARE)
+        visit = self._matrix_visit(X, y, persons)
+        mechanism, self.norm_ = perturbation(visit, self.loss, INTERCEPT_SHARE)
         visit.start(f"{self.loss} loss, rows of {self.norm_} norm 1", {"minimiser": mechanism})
         theta = minimise(visit, "minimiser", self.loss, self.norm_, constant=INTERCEPT_SHARE, floor=LEAST_ONES)
         self.coef_, self.intercept_ = theta[None, :-1], theta[-1:] * INTERCEPT_SHARE
-        self.classes_ = np.array(classes)
+        self.classes_ = np.array(visit.schema.classes)
         self.receipt_ = visit.receipt()
         return self
 

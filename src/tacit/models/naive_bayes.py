@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.desk.counts import Visit, check_classes, public_max_ones
-from tacit.desk.schemas import matrix_schema
+from tacit.desk.counts import public_max_ones
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, binary_matrix, check_fitted, label_input, matrix_input
+from tacit.models._base import Floats, PrivateClassifier, binary_matrix, check_fitted, matrix_input
 
 LABEL_SHARE = 0.05
 """Part of the budget for the number of rows by label, which set the scale of everything else."""
@@ -97,21 +96,9 @@ class BernoulliNB(PrivateClassifier):
         persons : array, optional
             Whose each row is, where the account protects persons.
         """
-        classes = check_classes("BernoulliNB", self.classes)
         if not np.isfinite(self.alpha) or self.alpha < 0:
             raise bad_parameter("BernoulliNB", "alpha", "a finite number of at least 0", self.alpha)
-        X = matrix_input(self, X, reset=True)
-        visit = Visit(
-            X,
-            label_input(self, X, y),
-            matrix_schema(X.shape[1], classes),
-            owner="BernoulliNB",
-            epsilon=self.epsilon,
-            delta=self.delta,
-            account=self.account,
-            random_state=self.random_state,
-            persons=persons,
-        )
+        visit = self._matrix_visit(X, y, persons)
         counts = visit.noise(1 - LABEL_SHARE)
         visit.start(
             f"at most {self.max_ones} ones", {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": counts}
@@ -119,9 +106,9 @@ class BernoulliNB(PrivateClassifier):
         labels = visit.labels("labels")
         r = self.max_ones
         if r is None:
-            r = public_max_ones(float(np.maximum(labels, 1).sum()), X.shape[1], visit.epsilon)
+            r = public_max_ones(float(np.maximum(labels, 1).sum()), visit.schema.n_features, visit.epsilon)
         ones = visit.counts("ones", r)
-        self.classes_ = np.array(classes)
+        self.classes_ = np.array(visit.schema.classes)
         self.max_ones_ = r
         self.feature_count_, self.class_count_ = ones, labels
         self.weights_, self.intercept_ = train(ones, labels, visit.deviation("ones"), self.alpha)

@@ -20,7 +20,7 @@ from tacit.models._base import check_fitted
 from tacit.models.blackbox import BlackBoxClassifier
 from tacit.models.chain import SelectingClassifier
 from tacit.models.convert import text_coefficients
-from tacit.models.logistic import INTERCEPT_SHARE, LEAST_ONES, LogisticRegression
+from tacit.models.logistic import LEAST_ONES, LogisticRegression, words_scale
 from tacit.models.tabular import TabularClassifier
 from tacit.models.text import TextClassifier
 
@@ -109,9 +109,10 @@ def _scores(graph: _Graph, features: str, model: Any) -> str:
         return _linear(graph, features, model.weights_, model.intercept_)
     ones = graph.add("ReduceSum", features, graph.constant(np.array([1])), keepdims=1)
     length = graph.add("Max", ones, graph.constant(np.array([[float(LEAST_ONES)]])))
-    scaled = graph.add("Div", features, length)
+    scaled = graph.add("Div", features, length if model.norm_ == "L1" else graph.add("Sqrt", length))
     factor = 1.0 if model.loss == "logistic" else 2.0
-    return _linear(graph, scaled, factor * (1 - INTERCEPT_SHARE) * model.coef_, factor * model.intercept_)
+    weights = factor * words_scale(model.norm_, np.ones(1)) * model.coef_
+    return _linear(graph, scaled, weights, factor * model.intercept_)
 
 
 def _linear(graph: _Graph, features: str, weights: Any, intercept: Any) -> str:

@@ -44,7 +44,7 @@ _ARRAYS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "LogisticRegression": {"coef_": ("f8", "1d"), "intercept_": ("f8", "1")},
     "TabularClassifier": {"weights_": ("f8", "cd"), "intercept_": ("f8", "c")},
-    "TextClassifier": {},
+    "TextClassifier": {"clearness_": ("f8", "d")},
 }
 """Fitted arrays of each kind: type, and what each dimension is: c classes, d features, or a number."""
 
@@ -127,14 +127,13 @@ def pack(model: Any) -> Json:
         "arrays": {name: getattr(model, name).tolist() for name in _ARRAYS[kind]},
         "receipt": model.receipt_.to_dict(),
     }
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None:
-        body["feature_names"] = [str(name) for name in names]
     if isinstance(model, TabularClassifier):
         body["schema"] = model.table_.schema.to_dict()
     if isinstance(model, TextClassifier):
         body["rules"] = _pack_rules(model)
-    return body | _input(model)
+    if isinstance(model, LogisticRegression):
+        body["norm"] = model.norm_
+    return body | _names(model) | _input(model)
 
 
 def _pack_chain(model: SelectingClassifier) -> Json:
@@ -142,18 +141,21 @@ def _pack_chain(model: SelectingClassifier) -> Json:
     if model.selector_ is not None:
         support = model.selector_.support_
         chosen = {
-            "kind": type(model.selector_).__name__,
             "features": len(support),
             "chosen": np.flatnonzero(support).tolist(),
             "receipt": model.selector_.receipt_.to_dict(),
         }
-    return {
-        "kind": "SelectingClassifier",
-        "schema": None if model.schema is None else model.schema.to_dict(),
-        "selector": chosen,
-        "classifier": pack(model.classifier_),
-        "receipt": model.receipt_.to_dict(),
-    } | _input(model)
+    return (
+        {
+            "kind": "SelectingClassifier",
+            "schema": None if model.schema is None else model.schema.to_dict(),
+            "selector": chosen,
+            "classifier": pack(model.classifier_),
+            "receipt": model.receipt_.to_dict(),
+        }
+        | _names(model)
+        | _input(model)
+    )
 
 
 def _pack_rules(model: TextClassifier) -> Json:
@@ -165,6 +167,11 @@ def _pack_rules(model: TextClassifier) -> Json:
         "offsets": None if rules.offsets is None else rules.offsets.tolist(),
         "choice": int(model.choice_),
     }
+
+
+def _names(model: Any) -> Json:
+    names = getattr(model, "feature_names_in_", None)
+    return {} if names is None else {"feature_names": [str(name) for name in names]}
 
 
 def _input(model: Any) -> Json:
@@ -193,8 +200,12 @@ def unpack(body: Mapping[str, Any], place: str) -> Any:
 
 
 def _unpack_single(reader: _Reader, kind: str) -> Any:
-    extra = {"TabularClassifier": {"schema"}, "TextClassifier": {"rules"}}.get(kind, {"feature_names"})
-    reader.only({"kind", "classes", "parameters", "arrays", "receipt", "input"} | extra)
+    extra = {
+        "TabularClassifier": {"schema"},
+        "TextClassifier": {"rules"},
+        "LogisticRegression": {"feature_names", "norm"},
+    }
+    reader.only({"kind", "classes", "parameters", "arrays", "receipt", "input"} | extra.get(kind, {"feature_names"}))
     classes = reader.classes()
     given = reader.inner("parameters")
     given.only(set(_PARAMETERS[kind]))
@@ -213,22 +224,24 @@ def _unpack_single(reader: _Reader, kind: str) -> Any:
         model.schema, model.table_ = schema, table_schema(schema, classes, "load")
         model.feature_names_ = schema.feature_names()
     elif kind == "TextClassifier":
-        _unpack_rules(reader.inner("rules"), model)
+        _unpack_rules(reader.inner("rules"), model, sizes["d"])
     else:
         model.n_features_in_ = sizes["d"]
         if "feature_names" in reader.body:
             model.feature_names_in_ = reader.names("feature_names", sizes["d"])
-    if kind == "LogisticRegression" and (model.loss not in ("logistic", "huber") or len(classes) != 2):
-        raise reader.error("it has an unknown loss, or not two classes")
+    if kind == "LogisticRegression":
+        model.norm_ = reader.body.get("norm")
+        if model.loss not in ("logistic", "huber") or model.norm_ not in ("L1", "L2") or len(classes) != 2:
+            raise reader.error("it has an unknown loss or norm, or not two classes")
     return model
 
 
-def _unpack_rules(reader: _Reader, model: TextClassifier) -> None:
+def _unpack_rules(reader: _Reader, model: TextClassifier, width: int) -> None:
     reader.only({*_RULES, "words", "power", "least", "offsets", "choice"})
     bits, classes = model.bits, len(model.classes_)
-    if not _whole(bits) or not 4 <= bits <= 22:
-        raise reader.error("'bits' must be a whole number from 4 to 22")
-    sizes = {"d": text_width(bits), "c": classes}
+    if not _whole(bits) or not 4 <= bits <= 22 or width != text_width(bits):
+        raise reader.error("'bits' must be a whole number from 4 to 22 that fits its arrays")
+    sizes = {"d": width, "c": classes}
     arrays = {name: reader.array(name, "f8", shape, sizes) for name, shape in _RULES.items()}
     offsets = None if reader.body.get("offsets") is None else reader.array("offsets", "f8", "c", sizes)
     power = reader.body.get("power")
@@ -243,7 +256,7 @@ def _unpack_rules(reader: _Reader, model: TextClassifier) -> None:
 
 
 def _unpack_chain(reader: _Reader) -> Any:
-    reader.only({"kind", "schema", "selector", "classifier", "receipt", "input"})
+    reader.only({"kind", "schema", "selector", "classifier", "receipt", "feature_names", "input"})
     classifier = unpack(reader.mapping("classifier"), reader.place)
     schema = None if reader.body.get("schema") is None else Schema.from_dict(reader.mapping("schema"))
     model = SelectingClassifier(classifier, schema=schema)
@@ -254,13 +267,17 @@ def _unpack_chain(reader: _Reader) -> Any:
     if reader.body.get("selector") is not None:
         model.selector = model.selector_ = _unpack_selection(reader.inner("selector"), width)
         width = len(model.selector_.support_)
-    if schema is not None and schema.n_features != width:
+    if schema is None:
+        model.n_features_in_ = width
+        if "feature_names" in reader.body:
+            model.feature_names_in_ = reader.names("feature_names", width)
+    elif schema.n_features != width:
         raise reader.error("its schema does not fit its features")
     return model
 
 
 def _unpack_selection(reader: _Reader, width: int) -> ChosenFeatures:
-    reader.only({"kind", "features", "chosen", "receipt"})
+    reader.only({"features", "chosen", "receipt"})
     features = reader.whole("features", 1, 2**31 - 1)
     chosen = reader.array("chosen", "i8", "k", {"k": width})
     if (np.diff(chosen) <= 0).any():

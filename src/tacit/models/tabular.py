@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.desk.counts import Visit, check_classes, public_max_ones
+from tacit.desk.counts import check_classes, public_max_ones
 from tacit.desk.schemas import Table, score_table, table_schema
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted
@@ -79,7 +79,11 @@ class TabularClassifier(PrivateClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         tags.input_tags.two_d_array = False  # a data frame with the schema's columns
+        tags.target_tags.required = False  # labels may be a column
         return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        return super()._more_tags() | {"X_types": ["dataframe"], "requires_y": False}
 
     def _declared(self) -> tuple[Any, ...]:
         if self.classes is None:
@@ -97,20 +101,9 @@ class TabularClassifier(PrivateClassifier):
         persons : array, optional
             Whose each row is, where the account protects persons and no column says so.
         """
-        owner = "TabularClassifier"
         classes = self._declared()
-        table = table_schema(self.schema, classes, owner)
-        visit = Visit(
-            X,
-            y,
-            table.schema,
-            owner=owner,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            account=self.account,
-            random_state=self.random_state,
-            persons=persons,
-        )
+        table = table_schema(self.schema, classes, "TabularClassifier")
+        visit = self._visit(X, y, table.schema, persons)
         steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": visit.noise(1 - LABEL_SHARE)}
         visit.start(f"at most {self.max_ones} ones", steps)
         labels = visit.labels("labels")

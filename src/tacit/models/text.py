@@ -135,6 +135,9 @@ class TextClassifier(PrivateClassifier):
         tags.input_tags.sparse = False
         return tags
 
+    def _more_tags(self) -> dict[str, Any]:
+        return super()._more_tags() | {"X_types": ["string"]}
+
     def fit(self, X: Any, y: Any, *, persons: Any = None) -> TextClassifier:
         """Learn from private texts.
 

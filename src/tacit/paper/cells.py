@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,18 @@ def _computed(cell: Cell, cache_folder: str, data_folder: str | None) -> Result:
     return result
 
 
+def _end_with_parent() -> None:
+    """End a worker when the process that started it is gone, however that ended."""
+    parent = parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def run(
     cells: Iterable[Cell],
     cache_folder: Path,
@@ -161,7 +174,7 @@ def run(
             results[cell] = _computed(cell, str(cache_folder), data_folder)
             tell(len(results), len(wanted))
         return results
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_end_with_parent) as pool:
         waiting = {pool.submit(_computed, cell, str(cache_folder), data_folder): cell for cell in left}
         try:
             for future in as_completed(waiting):

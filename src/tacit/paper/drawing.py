@@ -7,20 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from tacit.errors import MissingExtraError
 from tacit.paper.recipe import LABELS
 
-COLOURS = {"exact": "0.45", "as written": "#c0392b", "sound": "#2f6db5", "default": "#1e8449"}
+COLOURS = {"exact": "0.35", "as written": "#c0392b", "sound": "#2f6db5", "default": "#1e8449"}
 HATCHES = {"exact": "", "as written": "///", "sound": "", "default": ""}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 
 
 def new_figure(columns: int, *, rows: int = 1, width: float = 5.5, height: float = 4.2) -> tuple[Any, list[Any]]:
     """Make a figure with panels; it belongs to no window."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError('Plots need matplotlib. Install it with: pip install "tacit[paper]".') from None
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     panels = np.atleast_1d(figure.subplots(rows, columns)).ravel().tolist()
     return figure, panels
@@ -60,14 +57,15 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
 ) -> None:
-    """Draw lines: (label, form) → x and y."""
+    """Draw lines: (label, form) → x and y. Lines of one form have the same colour, lighter from one to the next."""
+    forms = [form for _, form in series]
     for number, ((label, form), (places, values)) in enumerate(series.items()):
         style = {"exact": ":", "as written": "--", "sound": "-", "default": "-"}[form]
         panel.plot(
             places,
             values,
             style,
-            color=COLOURS[form],
+            color=_shade(COLOURS[form], forms[:number].count(form) / forms.count(form)),
             marker=MARKERS[number % len(MARKERS)],
             markersize=4,
             linewidth=2 if form == "default" else 1.1,
@@ -84,6 +82,12 @@ def lines(
     panel.set_xlabel(x, fontsize=8)
     panel.set_ylabel(y, fontsize=8)
     panel.tick_params(labelsize=7)
+
+
+def _shade(colour: str, lighter: float) -> tuple[float, ...]:
+    from matplotlib.colors import to_rgb
+
+    return tuple(channel + (1 - channel) * 0.6 * lighter for channel in to_rgb(colour))
 
 
 def shared_legend(figure: Any, panel: Any) -> None:

@@ -85,6 +85,8 @@ def _show(results: Results, scale: Scale) -> Shown:
         upper.set_xticks(list(thresholds), [str(above[tau]) for tau in thresholds], fontsize=7)
         upper.minorticks_off()
         upper.set_xlabel("features above τ", fontsize=7)
+    limit = {"data": "SMS", "method": "exact", "privacy": LABELS["exact"], "F1": 1.0}
+    rows += [limit | {"threshold": tau, "features above": above[tau]} for tau in thresholds]
     shared_legend(figure, panels[0])
     summary = [
         {"method": f"{label}, {LABELS[form]}", "ε": f"{epsilon:g}"}

@@ -44,10 +44,10 @@ CHOICES = {
     "tacit.BernoulliNB.",
     "Logistic regression": "As written: 5,000 features by exact TC, a constant feature, rows scaled to norm 1, "
     "regularisation 50/n. Sound: tacit.LogisticRegression on hashed words.",
-    "F1": "ε = .2 (the paper's share for selection), .5 and 1; verdicts at ε = 1. Limits c on positive answers are told "
-    "the true number.",
-    "Test sets of the ROC part": "Drawn at random with the paper's class sizes; Naive Bayes without privacy on all other "
-    "rows. On SMS label 1 is ham.",
+    "F1": "ε = .2 (the paper's share for selection), .5 and 1; verdicts at ε = 1. Limits c on positive answers are "
+    "told the true number.",
+    "Test sets of the ROC part": "Drawn at random with the paper's class sizes; Naive Bayes without privacy on all "
+    "other rows. On SMS label 1 is ham.",
     "ROC": "Noisy counts are made monotone, negative ones taken as 0, and divided by the last, or by 1 if that is "
     "smaller. Laplace: thresholds at quantiles of the data.",
 }
@@ -67,8 +67,8 @@ def build(
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
         f"<title>The paper, run again</title><style>{STYLE}</style></head><body>",
         "<h1>Differentially Private Algorithms for Empirical Machine Learning, run again</h1>",
-        "<p>Every figure and table of the evaluation by Stoddard, Chen and Machanavajjhala, on real data: the algorithms "
-        "as written, their sound forms, tacit's defaults, and the limit without privacy.</p>",
+        "<p>Every figure and table of the evaluation by Stoddard, Chen and Machanavajjhala, on real data: the "
+        "algorithms as written, their sound forms, tacit's defaults, and the limit without privacy.</p>",
         f"<p class='notice'><strong>Research on public data.</strong> What is marked {UNSOUND_MARK} is not "
         "differentially private for the ε that stands beside it, and must not be used on private data. All runs have "
         "fixed seeds, sound ones included, so their receipts say that they are simulations.</p>",
@@ -123,8 +123,8 @@ def _section(item: Item, what: Shown, picture: bytes) -> str:
     )
     image = base64.b64encode(picture).decode()
     return (
-        f"<h2 id='{item.name}'>{_text(item.title)}</h2><p class='place'>In the paper: {_text(item.place)}. Files, which "
-        f"hold results that are {UNSOUND_MARK}: {links}.</p><p>{_text(what.comment)}</p><ul>{claims}</ul>"
+        f"<h2 id='{item.name}'>{_text(item.title)}</h2><p class='place'>In the paper: {_text(item.place)}. Files, "
+        f"which hold results that are {UNSOUND_MARK}: {links}.</p><p>{_text(what.comment)}</p><ul>{claims}</ul>"
         f"<img alt='{_text(item.title)}' src='data:image/png;base64,{image}'>"
         f"<details><summary>Table</summary>{_table(what.summary)}</details>"
     )

@@ -120,7 +120,7 @@ def _smooth(values: Ints, mechanism: SmoothNoise, statistic: Exact, entropy: _no
     """Noise for each group; what lies far outside the range of an integer is moved to where it is far outside still."""
     far = 2**61
     scales = mechanism.scales(values[:, 1:], statistic.sensitivity)
-    noise = [min(max(_noise.discrete_cauchy(scale, entropy), -far), far) for scale in scales]
+    noise = [min(max(z, -far), far) for z in _noise.discrete_cauchy(scales, entropy)]
     return values[:, 0] + np.array(noise, dtype=np.int64)
 
 

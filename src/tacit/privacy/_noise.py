@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -42,6 +42,20 @@ class SystemEntropy:
     def draw(self, count: int) -> Bytes:
         """Return ``count`` bytes from the operating system."""
         return np.frombuffer(os.urandom(count), dtype=np.uint8)
+
+
+class _Pool:
+    """Bytes of another source, drawn many at a time and handed out once each: for many small requests."""
+
+    def __init__(self, source: Entropy) -> None:
+        self._source, self._bytes = source, np.zeros(0, dtype=np.uint8)
+
+    def draw(self, count: int) -> Bytes:
+        """Return the next ``count`` bytes."""
+        if count > self._bytes.size:
+            self._bytes = self._source.draw(max(count, 4096))
+        taken, self._bytes = self._bytes[:count], self._bytes[count:]
+        return taken
 
 
 class SeededEntropy:
@@ -324,13 +338,18 @@ def cauchy_acceptance(z: int, shell: int, scale: Fraction) -> tuple[int, int]:
     return (square, 2 * whole) if shell == 0 else (square << (2 * shell - 2), whole)
 
 
-def discrete_cauchy(scale: Fraction, entropy: Entropy) -> int:
-    """Draw one number from P(z) ∝ 1/(scale² + z²) on the integers: a proposal from shells, thinned.
+def discrete_cauchy(scales: Sequence[Fraction], entropy: Entropy) -> list[int]:
+    """Draw for each scale one number from P(z) ∝ 1/(scale² + z²) on the integers: a proposal from shells, thinned.
 
     With T = ⌈scale⌉, shell 0 holds |z| < T and shell s ≥ 1 holds 2^(s−1)·T ≤ |z| < 2^s·T. Shell s is proposed with
     probability 2^(−s−1), by tosses of a fair coin, and its members alike, so that z is proposed with probability
     1/(4T) in shell 0 and 1/(2T·4^s) beyond; both times the acceptance are scale²/(scale² + z²)/(8T).
     """
+    pool = _Pool(entropy)
+    return [_one_cauchy(scale, pool) for scale in scales]
+
+
+def _one_cauchy(scale: Fraction, entropy: Entropy) -> int:
     start = math.ceil(scale)
     while True:
         negative, shell = _whole_below(2, entropy), 0

@@ -49,6 +49,11 @@ class Layout:
         counted = {"cells": 1, "cumulative": self.bins, "privelet": self.bins.bit_length()}
         return counted.get(self.form) or len(self._starts())
 
+    @property
+    def size(self) -> int:
+        """How many numbers there are for a class."""
+        return sum(map(len, self._starts())) if self.form == "tree" else self.bins
+
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """What a unit moves: every row is in at most one number on each level."""
         if self.form == "cells":

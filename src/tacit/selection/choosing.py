@@ -81,7 +81,7 @@ class TopKSelector(PrivateSelector):
         if self.method not in ("peeling", "one-shot"):
             raise bad_parameter(owner, "method", "'peeling' or 'one-shot'", self.method)
         check_whole(owner, "k", self.k)
-        visit = self._visit(X, y, persons)
+        visit = self._matrix_visit(X, y, persons)
         k = check_whole(owner, "k", self.k, most=visit.schema.n_features)
         visit.start(f"{k} features by {self.score}", {"choice": TopK(visit.epsilon, k, TopKMethod(self.method))})
         self.ranking_ = visit.select("choice", self.score)
@@ -150,7 +150,7 @@ class ThresholdSelector(PrivateSelector):
         if not math.isfinite(self.threshold) or abs(self.threshold) >= 2**60:
             raise bad_parameter(owner, "threshold", "a finite number", self.threshold)
         limit = check_whole(owner, "max_selected", self.max_selected)
-        visit = self._visit(X, y, persons)
+        visit = self._matrix_visit(X, y, persons)
         # Scores are whole, so reaching the threshold means reaching the next whole number.
         mechanism = SparseVector(visit.epsilon, math.ceil(self.threshold), limit)
         visit.start(f"{self.score} of at least {self.threshold}, at most {limit}", {"answers": mechanism})

@@ -83,7 +83,7 @@ class ClusterSelector(PrivateSelector):
         if not math.isfinite(self.threshold):
             raise bad_parameter(owner, "threshold", "a finite number", self.threshold)
         wanted = check_whole(owner, "n_clusters", self.n_clusters)
-        visit = self._visit(X, y, persons)
+        visit = self._matrix_visit(X, y, persons)
         steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": visit.noise(1 - LABEL_SHARE)}
         visit.start(f"at most {self.max_ones} ones", steps)
         labels = visit.labels("labels")

@@ -97,7 +97,7 @@ class CountSelector(PrivateSelector):
     def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> CountSelector:
         """Release counts, score them and select."""
         self._check()
-        visit = self._visit(X, y, persons)
+        visit = self._matrix_visit(X, y, persons)
         if self.k is not None:
             check_whole("CountSelector", "k", self.k, most=visit.schema.n_features)
         chosen = self._two_rounds(visit) if self.rounds == 2 else self._one_round(visit)

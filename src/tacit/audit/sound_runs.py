@@ -1,0 +1,289 @@
+"""Negative controls through the front door: estimators and releases as users call them, replayed and run many times.
+
+Replays are exact, for the answers that they look at, and use seeds; runs draw real noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import tacit
+from tacit.audit.entries import Entry, Target, by_replay, by_runs
+from tacit.audit.neighbours import Pair, Scored, Table, person_pairs, scored_pairs, table_pairs, text_pairs
+from tacit.audit.replay import Procedure
+from tacit.desk.scores import release_scores
+from tacit.privacy import gate
+from tacit.privacy.budget import Budget
+from tacit.privacy.exact import Exact
+from tacit.privacy.mechanisms import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Mechanism,
+    SelectEach,
+    Selection,
+    SparseVector,
+    TopK,
+)
+from tacit.privacy.unit import Bound, Sensitivity, Unit
+
+DELTA = 1e-5
+COLOURS = ("red", "green", "blue")
+SCHEMA = """
+label = {classes = [0, 1]}
+[columns.colour]
+kind = "category"
+values = ["red", "green", "blue"]
+[columns.size]
+kind = "category"
+values = ["small", "large"]
+"""
+
+
+# -- replays ----------------------------------------------------------------------------------------------------------
+
+
+def _fit(make: Callable[..., Any], **parameters: Any) -> Callable[[float], Procedure]:
+    """Fit an estimator to a table."""
+    return lambda epsilon: lambda data, seed: make(epsilon=epsilon, random_state=seed, **parameters).fit(data.X, data.y)
+
+
+def _fit_texts(epsilon: float) -> Procedure:
+    return lambda data, seed: tacit.TextClassifier(epsilon, bits=4, random_state=seed).fit(data.texts, data.y)
+
+
+def _fit_columns(epsilon: float) -> Procedure:
+    schema = tacit.Schema.from_toml(SCHEMA)
+
+    def run(data: Table, seed: int) -> Any:
+        colours = [COLOURS[int(place)] for place in np.nan_to_num(data.X[:, 0], posinf=2, neginf=0).clip(0, 2)]
+        table = pl.DataFrame({"colour": colours, "size": ["large" if x else "small" for x in data.X[:, 1]]})
+        return tacit.TabularClassifier(epsilon, schema=schema, random_state=seed).fit(table, data.y)
+
+    return run
+
+
+def _fit_persons(epsilon: float) -> Procedure:
+    unit = Unit.user("person", max_rows=2)
+
+    def run(data: Table, seed: int) -> Any:
+        account = tacit.Ledger.open().account("persons", budget=Budget(epsilon), unit=unit)
+        model = tacit.BernoulliNB(epsilon, max_ones=1, account=account, random_state=seed)
+        return model.fit(data.X, data.y, persons=data.persons)
+
+    return run
+
+
+def _curve(epsilon: float) -> Procedure:
+    def run(data: Scored, seed: int) -> Any:
+        """The release behind ``tacit.roc_curve``; drawing the curve from it costs time and no privacy."""
+        return release_scores(
+            data.y,
+            data.scores,
+            budget=Budget(epsilon),
+            pos_label=1,
+            score_range=(0.0, 1.0),
+            persons=None,
+            account=None,
+            random_state=seed,
+        )
+
+    return run
+
+
+def _split(epsilon: float) -> Procedure:
+    """Both parts of a split are counted, each for ε: in parallel that costs ε."""
+
+    def run(data: Table, seed: int) -> Any:
+        X_train, X_test, y_train, y_test = tacit.split(data.X, data.y, 0.5, random_state=seed)
+        for X, y in ((X_train, y_train), (X_test, y_test)):
+            tacit.BernoulliNB(epsilon, max_ones=3, random_state=seed).fit(X, y)
+
+    return run
+
+
+def _replays() -> Iterator[Entry]:
+    tables = table_pairs
+    cases: list[tuple[str, Callable[[float], Procedure], tuple[str, ...], int]] = [
+        ("BernoulliNB.fit", _fit(tacit.BernoulliNB, max_ones=3), ("BernoulliNB",), 0),
+        ("BernoulliNB.fit, default bound", _fit(tacit.BernoulliNB), ("BernoulliNB",), 0),
+        ("TabularClassifier.fit", _fit_columns, ("TabularClassifier",), 0),
+        ("CountSelector.fit", _fit(tacit.CountSelector, k=2), ("CountSelector",), 0),
+        ("CountSelector.fit, two rounds", _fit(tacit.CountSelector, k=2, rounds=2), ("CountSelector",), 0),
+        ("TopKSelector.fit", _fit(tacit.TopKSelector, k=2), ("TopKSelector",), 30),
+        ("TopKSelector.fit by difference", _fit(tacit.TopKSelector, k=1, score="dc"), ("TopKSelector",), 30),
+        (
+            "ThresholdSelector.fit",
+            _fit(tacit.ThresholdSelector, threshold=4, max_selected=1),
+            ("ThresholdSelector",),
+            30,
+        ),
+        ("ClusterSelector.fit", _fit(tacit.ClusterSelector, threshold=4, n_clusters=2), ("ClusterSelector",), 0),
+        ("split, then counts of both parts", _split, ("split",), 0),
+    ]
+    for name, procedure, covers, tries in cases:
+        yield by_replay(name, procedure, tables, covers=covers, tries=tries)
+    yield by_replay("BernoulliNB.fit for persons", _fit_persons, person_pairs, covers=("BernoulliNB",))
+    yield by_replay("TextClassifier.fit", _fit_texts, text_pairs, covers=("TextClassifier",))
+    yield by_replay("roc_curve", _curve, scored_pairs, covers=("roc_curve",), outputs=2)
+
+
+# -- runs -------------------------------------------------------------------------------------------------------------
+
+
+def _gate(
+    mechanism: Callable[[float], Mechanism],
+    sensitivity: Sensitivity,
+    first: Any,
+    second: Any,
+    delta: float = 0.0,
+) -> Callable[[float], Target]:
+    """A mechanism at the gate. Additive noise is independent by entry, so copies in one release are as many runs."""
+
+    def target(epsilon: float) -> Target:
+        made = mechanism(epsilon)
+        copies = isinstance(made, DiscreteLaplace | DiscreteGaussian)
+
+        def release(values: Any, account: tacit.Account) -> Any:
+            statistic = Exact(values, sensitivity=sensitivity, unit=Unit.row(), query="audit", version="1")
+            return gate.release(account, statistic, made, fresh=True).values
+
+        def sample(values: Any, runs: int) -> Sequence[Any]:
+            account = tacit.Ledger.open().account("audit", budget=Budget(1e6, min(0.5, 1e3 * delta)))
+            if copies:
+                drawn: Sequence[Any] = release(np.tile(values, (runs, 1)), account).tolist()
+                return drawn
+            return [release(np.array(values), account) for _ in range(runs)]
+
+        return Target(sample, (first, second), Budget(epsilon, delta))
+
+    return target
+
+
+def _many(run: Callable[[float], Callable[[Any], Any]], pair: Pair) -> Callable[[float], Target]:
+    """A function of one data set, run again and again."""
+
+    def target(epsilon: float) -> Target:
+        once = run(epsilon)
+        return Target(lambda data, runs: [once(data) for _ in range(runs)], (pair.first, pair.second), Budget(epsilon))
+
+    return target
+
+
+def _naive_bayes(epsilon: float) -> Callable[[Table], Any]:
+    def run(data: Table) -> Any:
+        model = tacit.BernoulliNB(epsilon, max_ones=1).fit(data.X, data.y)
+        return model.feature_count_, model.class_count_
+
+    return run
+
+
+def _naive_bayes_of_persons(epsilon: float) -> Callable[[Table], Any]:
+    unit = Unit.user("person", max_rows=2)
+
+    def run(data: Table) -> Any:
+        account = tacit.Ledger.open().account("persons", budget=Budget(epsilon), unit=unit)
+        model = tacit.BernoulliNB(epsilon, max_ones=1, account=account).fit(data.X, data.y, persons=data.persons)
+        return model.feature_count_, model.class_count_
+
+    return run
+
+
+def _logistic(epsilon: float) -> Callable[[Table], Any]:
+    def run(data: Table) -> Any:
+        model = tacit.LogisticRegression(epsilon).fit(data.X[:, :1], data.y)
+        return model.coef_, model.intercept_
+
+    return run
+
+
+def _text(epsilon: float) -> Callable[[Any], Any]:
+    def run(data: Any) -> Any:
+        model = tacit.TextClassifier(epsilon, bits=4).fit(data.texts, data.y)
+        return model.rules_.weights, model.choice_
+
+    return run
+
+
+def _roc(epsilon: float) -> Callable[[Scored], Any]:
+    def run(data: Scored) -> Any:
+        curve = tacit.roc_curve(data.y, data.scores, epsilon=epsilon)
+        return curve.auc, curve.tpr[:8], curve.fpr[:8]
+
+    return run
+
+
+def _tune(epsilon: float) -> Callable[[Table], Any]:
+    def run(data: Table) -> Any:
+        candidates = [tacit.BernoulliNB(max_ones=1), tacit.BernoulliNB(max_ones=2)]
+        best = tacit.tune(candidates, data.X, data.y, epsilon=epsilon)
+        return best.candidate, best.score, best.model.class_count_
+
+    return run
+
+
+def _split_counts(epsilon: float) -> Callable[[Table], Any]:
+    def run(data: Table) -> Any:
+        parts = tacit.split(data.X, data.y, 0.5)
+        return [tacit.BernoulliNB(epsilon, max_ones=1).fit(parts[i], parts[2 + i]).class_count_ for i in (0, 1)]
+
+    return run
+
+
+def _threshold(epsilon: float) -> Callable[[Table], Any]:
+    return lambda data: tacit.ThresholdSelector(4, 1, epsilon=epsilon).fit(data.X[:, :3], data.y).answers_
+
+
+def _top(epsilon: float) -> Callable[[Table], Any]:
+    return lambda data: tacit.TopKSelector(1, epsilon=epsilon).fit(data.X[:, :3], data.y).ranking_
+
+
+def _runs() -> Iterator[Entry]:
+    row, scores = Sensitivity.of_row_counts(Bound(1, 1)), Sensitivity.of_feature_scores(Bound(1, 1), 3, monotone=True)
+    balances = Sensitivity.of_balances(Bound(1, 1), 1, 3)
+    wide = (0.1, 1.0, 4.0)
+    yield by_runs(
+        "discrete Laplace noise, drawn",
+        _gate(DiscreteLaplace, row, [0], [1]),
+        runs=400_000,
+        covers=("DiscreteLaplace",),
+        epsilons=wide,
+    )
+    yield by_runs(
+        "discrete Gaussian noise, drawn",
+        _gate(lambda e: DiscreteGaussian(e, DELTA), row, [0], [1], DELTA),
+        runs=200_000,
+        covers=("DiscreteGaussian",),
+        epsilons=wide,
+    )
+    choices: list[tuple[str, Callable[[float], Mechanism], Sensitivity, Any, Any]] = [
+        ("Selection", Selection, scores, [0, 0, 9], [1, 0, 9]),
+        ("SelectEach", SelectEach, balances, [[-9, -1, -9]], [[-10, 0, -10]]),
+        ("TopK", lambda e: TopK(e, 2), scores, [0, 0, 9], [0, 0, 10]),
+        ("SparseVector", lambda e: SparseVector(e, 0, 1), scores, [-3, 3, 3], [-3, 4, 4]),
+    ]
+    for name, make, sensitivity, first, second in choices:
+        target = _gate(make, sensitivity, first, second)
+        yield by_runs(f"{name}, drawn", target, runs=3_000, covers=(name,), epsilons=wide)
+    tables = {pair.name: pair for pair in table_pairs()}
+    one, empty = tables["no rows at all"], scored_pairs()[0]
+    fits: list[tuple[str, Callable[[float], Callable[[Any], Any]], Pair, int, str]] = [
+        ("BernoulliNB.fit, many runs", _naive_bayes, one, 1_500, "BernoulliNB"),
+        ("BernoulliNB.fit for persons, many runs", _naive_bayes_of_persons, person_pairs()[2], 1_500, "BernoulliNB"),
+        ("LogisticRegression.fit, many runs", _logistic, one, 1_000, "LogisticRegression"),
+        ("TextClassifier.fit, many runs", _text, text_pairs()[0], 800, "TextClassifier"),
+        ("roc_curve, many runs", _roc, empty, 300, "roc_curve"),
+        ("tune, many runs", _tune, one, 200, "tune"),
+        ("split, then counts of both parts, many runs", _split_counts, one, 600, "split"),
+        ("ThresholdSelector.fit, many runs", _threshold, tables["rows at a threshold"], 1_500, "ThresholdSelector"),
+        ("TopKSelector.fit, many runs", _top, tables["the order of two scores"], 1_500, "TopKSelector"),
+    ]
+    for name, run, pair, number, covered in fits:
+        yield by_runs(name, _many(run, pair), runs=number, covers=(covered,))
+
+
+REPLAYS = list(_replays())
+RUNS = list(_runs())

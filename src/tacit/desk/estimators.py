@@ -1,0 +1,109 @@
+"""What all estimators share at the desk: scikit-learn's interface in all its versions, and checks of what comes in.
+
+Sees raw private input, and looks at its public shape alone: what values are odd is decided by rule on the private side.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import validation
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.desk.cluster import table_visit
+from tacit.desk.counts import Visit, check_classes
+from tacit.desk.schemas import matrix_schema
+from tacit.errors import bad_parameter
+from tacit.privacy.release import Receipt
+
+
+class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of estimators that are fitted from releases; ``fit`` sets ``receipt_``.
+
+    Its subclasses have the parameters ``epsilon``, ``delta``, ``classes``, ``account`` and ``random_state``.
+    """
+
+    receipt_: Receipt
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True  # a rule of the private side: NaN counts as absent, an error would tell
+        tags.target_tags.required = True
+        tags.non_deterministic = self._draws_anew()
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """The same tags for scikit-learn 1.5."""
+        return {
+            "X_types": ["2darray", "sparse"],
+            "allow_nan": True,
+            "requires_y": True,
+            "non_deterministic": self._draws_anew(),
+        }
+
+    def _draws_anew(self) -> bool:
+        return getattr(self, "random_state", None) is None
+
+    def _matrix_visit(self, X: Any, y: Any, persons: Any) -> Visit:
+        """Take a binary matrix to the desk."""
+        owner = type(self).__name__
+        classes = check_classes(owner, self.classes)
+        X = matrix_input(self, X, reset=True)
+        labels = label_input(self, X, y)
+        return self._visit(X, labels, matrix_schema(X.shape[1], classes), persons)
+
+    def _visit(self, X: Any, y: Any, schema: Any, persons: Any) -> Visit:
+        """Take input of a public description to the desk."""
+        return table_visit(
+            X,
+            y,
+            schema,
+            owner=type(self).__name__,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            account=self.account,
+            random_state=self.random_state,
+            persons=persons,
+        )
+
+
+def matrix_input(estimator: Any, X: Any, *, reset: bool, dtype: str | None = "numeric", as_it_is: bool = False) -> Any:
+    """Check the public shape of a matrix; CSR stays sparse. Values are judged by rule on the private side.
+
+    With ``as_it_is`` only the number and names of the columns are looked at, and nothing is converted.
+    """
+    rules = {"accept_sparse": "csr", "dtype": dtype, "ensure_min_samples": 0 if reset else 1}
+    if hasattr(validation, "validate_data"):
+        rules |= {"ensure_all_finite": False, "skip_check_array": as_it_is}
+        return validation.validate_data(estimator, X, reset=reset, **rules)
+    rules |= {"force_all_finite": False, "cast_to_ndarray": not as_it_is}  # scikit-learn 1.5
+    return estimator._validate_data(X, reset=reset, **rules)
+
+
+def label_input(estimator: Any, X: Any, y: Any) -> Any:
+    """Check that there is one label for each row, without looking at the labels."""
+    owner = type(estimator).__name__
+    if y is None:
+        raise bad_parameter(owner, "y", "given: it requires y to be passed, but the target y is None", None)
+    labels = y if hasattr(y, "__len__") else np.asarray(y)
+    if np.ndim(labels) == 2 and np.shape(labels)[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, ).",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        labels = np.asarray(labels).ravel()
+    if np.ndim(labels) != 1 or len(labels) != (X.shape[0] if hasattr(X, "shape") else len(X)):
+        expected = "one-dimensional with one label for each row"
+        raise bad_parameter(owner, "y", expected, f"{np.ndim(labels)} dimension(s), or another length")
+    return labels
+
+
+def check_fitted(estimator: Any) -> None:
+    """Raise scikit-learn's error if the estimator has not been fitted."""
+    check_is_fitted(estimator, "receipt_")

@@ -1,0 +1,364 @@
+"""``tacit.Workflow``: the arithmetic of its receipt, kinds of input and of classifiers, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+import tacit
+from tacit.desk.parts import open_part
+from tacit.privacy.unit import Unit
+from tacit.scoring import evaluate
+
+N = 1200
+rng = np.random.default_rng(3)
+LABELS = ["spam" if i % 2 else "ham" for i in range(N)]
+TEXTS = [f"win a prize, call {i}" if i % 2 else f"see you at lunch on day {i}" for i in range(N)]
+TABLE = pl.DataFrame(
+    {
+        "colour": [("red", "blue")[i % 2] if i % 7 else "green" for i in range(N)],
+        "age": rng.integers(18, 90, N),
+        "person": [f"p{i // 4}" for i in range(N)],
+        "label": LABELS,
+    }
+)
+SCHEMA = tacit.Schema.from_dict(
+    {
+        "label": {"classes": ["ham", "spam"], "column": "label"},
+        "columns": {
+            "colour": {"kind": "category", "values": ["red", "blue"]},
+            "age": {"kind": "number", "low": 0, "high": 100, "bins": 5},
+        },
+    }
+)
+CLASSES = ("ham", "spam")
+
+
+def texts_file(folder: Path, name: str = "mail.csv") -> Path:
+    path = folder / name
+    frame = pl.DataFrame({"text": TEXTS, "label": LABELS})
+    frame.write_parquet(path) if name.endswith("parquet") else frame.write_csv(path)
+    return path
+
+
+def test_parts_are_disjoint_so_each_may_use_the_whole_epsilon() -> None:
+    ledger = tacit.Ledger.open()
+    account = ledger.account("mail", budget=tacit.Budget(1.0))
+    result = tacit.Workflow(1.0, classes=CLASSES, account=account).run(TEXTS, LABELS)
+    assert account.spent == tacit.Budget(1.0)
+    assert [charge.partition.rpartition(":")[2] for charge in account.entries()] == ["train", "test"]
+    receipt = json.loads(result.receipt.to_json())
+    assert (receipt["epsilon"], receipt["delta"], receipt["status"]) == (1.0, 0.0, "private")
+    assert receipt["composition"]["parts"] == {
+        "train": {"epsilon": 1.0, "delta": 0.0},
+        "test": {"epsilon": 1.0, "delta": 0.0},
+    }
+    assert receipt["composition"]["sum"] == "ε: 0 on all rows + the largest of 1 (train) and 1 (test) = 1"
+    assert [step["step"] for step in receipt["steps"]] == ["train", "evaluate"]
+    assert result.curve.auc > 0.9
+    assert "<html" in result.report
+    assert "iframe" in result._repr_html_()
+    assert "TextClassifier" in repr(result)
+
+
+def test_a_selector_gets_its_share_and_shares_can_be_changed() -> None:
+    X = (rng.random((N, 30)) < 0.2).astype(float)
+    X[:, 0] = np.array(LABELS) == "spam"
+    settings = {"classes": CLASSES, "selector": tacit.TopKSelector(3, score="dc")}
+    result = tacit.Workflow(2.0, **settings).run(X, LABELS)
+    costs = {step["step"]: step["epsilon"] for step in result.receipt["steps"]}
+    assert costs == {"select": 0.5, "train": 1.5, "evaluate": 2.0}
+    assert result.receipt["epsilon"] == 2.0
+    assert len(result.features) == 3
+    shares = {"select": 0.4, "train": 0.1, "evaluate": 0.25}
+    result = tacit.Workflow(2.0, **settings, shares=shares).run(sp.csr_array(X), LABELS)
+    costs = {step["step"]: step["epsilon"] for step in result.receipt["steps"]}
+    assert costs == {"select": 0.8, "train": 0.2, "evaluate": 0.5}
+    assert result.receipt["epsilon"] == 1.0
+    assert "1 (train) and 0.5 (test) = 1" in result.receipt["composition"]["sum"]
+
+
+def test_delta_is_shared_too_and_stays_within_the_account() -> None:
+    result = tacit.Workflow(1.0, 1e-6, schema=SCHEMA, classes=CLASSES).run(TABLE)
+    assert (result.receipt["epsilon"], result.receipt["delta"]) == (1.0, 1e-6)
+    assert "δ: 0 on all rows" in result.receipt["composition"]["sum"]
+
+
+@pytest.mark.parametrize("kind", ["list", "numpy", "polars", "pandas", "arrow", "csv", "parquet", "folder"])
+def test_texts_from_anywhere(kind: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame({"text": TEXTS, "label": LABELS})
+    y: Any = None
+    data: Any
+    if kind in ("list", "numpy"):
+        data, y = TEXTS if kind == "list" else np.array(TEXTS, dtype=object), LABELS
+    elif kind == "folder":
+        (tmp_path / "parts").mkdir()
+        frame[:500].write_csv(tmp_path / "parts" / "a.csv")
+        frame[500:].write_parquet(tmp_path / "parts" / "b.parquet")
+        data = tmp_path / "parts"
+    elif kind in ("csv", "parquet"):
+        data = str(texts_file(tmp_path, f"mail.{kind}"))
+    else:
+        data = {"polars": frame, "pandas": frame.to_pandas(), "arrow": frame.to_arrow()}[kind]
+    names = {} if y is not None else {"label": "label", "text": "text"}
+    result = tacit.Workflow(1.0, classes=CLASSES, language=None, **names).run(data, y)
+    assert isinstance(result.model, tacit.TextClassifier)
+    assert result.curve.auc > 0.9
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "arrow", "csv"])
+def test_tables_from_anywhere(kind: str, tmp_path: Path) -> None:
+    if kind == "csv":
+        data: Any = tmp_path / "table.csv"
+        TABLE.write_csv(data)
+    else:
+        data = {"polars": TABLE, "pandas": TABLE.to_pandas(), "arrow": TABLE.to_arrow()}[kind]
+    result = tacit.Workflow(2.0, classes=CLASSES, schema=SCHEMA).run(data)
+    assert isinstance(result.model, tacit.TabularClassifier)
+    assert result.curve.auc > 0.8
+    assert result.features[0][0].startswith("colour")
+
+
+def test_a_libsvm_file_is_a_matrix(tmp_path: Path) -> None:
+    lines = [f"{i % 2} {1 + i % 2}:1 {3 + i % 5}:1" for i in range(N)]
+    (tmp_path / "rows.libsvm").write_text("\n".join(lines))
+    schema = tacit.Schema.matrix(8, (0, 1))
+    result = tacit.Workflow(1.0, schema=schema).run(tmp_path / "rows.libsvm")
+    assert isinstance(result.model, tacit.BernoulliNB)
+    assert result.curve.auc > 0.9
+
+
+@pytest.mark.parametrize("classifier", [None, tacit.BernoulliNB(), tacit.LogisticRegression()])
+def test_no_rows_at_all(classifier: Any) -> None:
+    for settings, data, y in (({"schema": SCHEMA}, TABLE[:0], None), ({}, np.zeros((0, 3)), [])):
+        result = tacit.Workflow(1.0, classes=CLASSES, classifier=classifier, **settings).run(data, y)
+        assert result.curve.unknown
+        assert result.receipt["epsilon"] == 1.0
+
+
+def test_persons_are_protected_as_a_whole() -> None:
+    settings = {"classes": CLASSES, "schema": SCHEMA, "unit": "person", "rows_per_unit": 2}
+    ledger = tacit.Ledger.open()
+    result = tacit.Workflow(2.0, **settings, ledger=ledger, dataset="stays").run(TABLE)
+    assert result.receipt["unit"] == "user (column 'person', at most 2 rows)"
+    assert ledger.account("stays").unit == Unit.user("person", 2)
+    persons = TABLE["person"]
+    again = tacit.Workflow(2.0, classes=CLASSES, unit=Unit.user("person", 2))
+    texts = again.run(TEXTS, LABELS, persons=persons)
+    assert texts.receipt["unit"] == "user (column 'person', at most 2 rows)"
+
+
+def test_rows_without_label_or_person_are_left_out_by_rule() -> None:
+    people = ["a", None, "b", "", "c", "d"]
+    part = open_part(
+        ["x y", "x", "y", "z", "w", "v"], ["ham", "ham", "eggs", "spam", None, "spam"],
+        classes=CLASSES, unit=Unit.user("person", 1), persons=people,
+    )  # fmt: skip
+    batches = list(part.table().batches())
+    assert [batch.persons.to_list() for batch in batches] == [["a", "d"]]
+    assert "x y" not in repr(part)
+    with pytest.raises(tacit.PrivacyError, match="cannot be stored"):
+        pickle.dumps(part)
+
+
+def test_a_coin_depends_on_its_own_row_alone() -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0))
+
+    def side(texts: list[str]) -> dict[str, str]:
+        part = open_part(texts, ["ham"] * len(texts), classes=CLASSES, unit=Unit.row())
+        halves = part.split(0.5, account)[:2]
+        return {
+            text: name
+            for name, half in zip(("train", "test"), halves, strict=True)
+            for batch in half.table().batches()
+            for text in batch.data["text"]
+        }
+
+    few, many = side(TEXTS[:50]), side(TEXTS[:80])
+    assert set(few.values()) == {"train", "test"}
+    assert all(many[text] == name for text, name in few.items())
+
+
+def test_one_object_more_does_not_change_the_coins_of_others() -> None:
+    from tacit.data.split import raw_keys
+
+    few = pd.DataFrame({"x": pd.Series([1.0, 2.5, 1e-7, True, 3], dtype=object)})
+    for extra in ("x", None, 4, False, pd.NA, 0.5):
+        more = pd.DataFrame({"x": pd.Series([*few["x"], extra], dtype=object)})
+        assert (raw_keys(few, 1) == raw_keys(more, 1)[:5]).all(), extra
+
+
+class Mine:
+    """A black box that says what it spends, and no more."""
+
+    epsilon = 0.25
+
+    def fit(self, X: Any, y: Any) -> None:
+        self.seen = len(X)
+
+    def predict_proba(self, X: Any) -> Any:
+        p = np.array(["prize" in text for text in X]) * 0.8 + 0.1
+        return np.column_stack([1 - p, p])
+
+
+def test_any_object_that_states_its_cost() -> None:
+    account = tacit.Ledger.open().account("mail", budget=tacit.Budget(1.0))
+    result = tacit.Workflow(1.0, classes=CLASSES, classifier=Mine(), account=account).run(TEXTS, LABELS)
+    first = account.entries()[0]
+    assert (first.budget.epsilon, first.mechanism) == (0.25, "black box")
+    assert result.receipt["status"] == "private, if the model keeps what it states"
+    assert result.curve.auc > 0.9
+    assert result.model.account is None
+    with pytest.raises(tacit.ParameterError, match="black box"):
+        result.model.save("nowhere.json")
+
+
+def test_a_black_box_of_scikit_learn_form_is_told_what_to_spend() -> None:
+    X = np.array([[1.0, 0.0], [0.0, 1.0]] * 500)
+    inner = tacit.BernoulliNB()
+    result = tacit.Workflow(1.0, 1e-6, classifier=tacit.BlackBoxClassifier(inner)).run(X, [0, 1] * 500)
+    assert result.model.estimator_.epsilon == 1.0
+    assert result.model.estimator_.delta == 0.9e-6
+    box = tacit.BlackBoxClassifier(Mine(), epsilon=0.75)
+    result = tacit.Workflow(1.0, classes=CLASSES, classifier=box).run(TEXTS, LABELS)
+    assert result.receipt["steps"][0]["epsilon"] == 0.75
+
+
+@pytest.mark.parametrize("classifier", [tacit.BernoulliNB(), tacit.LogisticRegression(), tacit.TabularClassifier()])
+def test_our_classifiers_behind_a_schema_or_a_text(classifier: Any) -> None:
+    result = tacit.Workflow(2.0, classes=CLASSES, schema=SCHEMA, classifier=classifier).run(TABLE)
+    assert result.curve.auc > 0.7
+    assert result.model.predict(TABLE[:3]).shape == (3,)
+    result = tacit.Workflow(2.0, classes=CLASSES, classifier=classifier, language=None).run(TEXTS, LABELS)
+    assert result.model.predict(["win a prize", "lunch"]).shape == (2,)
+
+
+def test_the_same_run_on_the_same_ledger_is_free_and_the_same(tmp_path: Path) -> None:
+    path, url = texts_file(tmp_path), f"sqlite:///{tmp_path}/ledger.db"
+    settings = {
+        "classes": CLASSES,
+        "label": "label",
+        "text": "text",
+        "ledger": url,
+        "dataset": "mail",
+        "language": None,
+    }
+    first, second = (tacit.Workflow(1.0, **settings).run(path) for _ in range(2))
+    account = tacit.Ledger.open(url).account("mail")
+    assert len(account.entries()) == 2
+    assert account.spent == tacit.Budget(1.0)
+    assert first.receipt.to_json() == second.receipt.to_json()
+    assert first.report == second.report
+    with pytest.raises(tacit.BudgetError, match="Nothing was charged"):
+        tacit.Workflow(0.5, **settings).run(path)
+    with pytest.raises(tacit.BudgetError, match="Nothing was charged"):
+        tacit.Workflow(1.0, **settings, test_size=0.4).run(path)  # another split: another question
+    assert len(account.entries()) == 2
+
+
+def test_an_account_that_cannot_pay_for_all_is_charged_for_nothing() -> None:
+    account = tacit.Ledger.open().account("rows", budget=tacit.Budget(1.0))
+    account.spend(tacit.Budget(0.5), mechanism="something else", query="before")
+    X = np.eye(10)[rng.integers(0, 10, 200)]
+    selector = tacit.TopKSelector(2)
+    with pytest.raises(tacit.BudgetError, match=r"Lacking: ε = 0\.1"):
+        tacit.Workflow(0.6, account=account, selector=selector).run(X, [0, 1] * 100)
+    assert len(account.entries()) == 1
+    result = tacit.Workflow(0.5, account=account, selector=selector).run(X, [0, 1] * 100)
+    assert account.spent == tacit.Budget(1.0)
+    assert result.receipt["account"]["spent"]["epsilon"] == 1.0
+    assert result.receipt["epsilon"] == 0.5
+
+
+def test_a_simulation_says_so() -> None:
+    results = [tacit.Workflow(1.0, classes=CLASSES, random_state=5).run(TEXTS, LABELS) for _ in range(2)]
+    assert results[0].receipt["status"] == "simulation: not private"
+    assert results[0].curve.auc == results[1].curve.auc
+
+
+def test_evaluate_on_another_set() -> None:
+    model = tacit.Workflow(1.0, classes=CLASSES, language=None).run(TEXTS, LABELS).model
+    account = tacit.Ledger.open().account("other", budget=tacit.Budget(1.0))
+    curve = evaluate(model, TEXTS, LABELS, epsilon=0.5, account=account)
+    assert curve.auc > 0.9
+    assert curve.pos_label == "spam"
+    assert account.spent == tacit.Budget(0.5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"epsilon": 0}, "'epsilon'"),
+        ({"classes": ("a",)}, "'classes'"),
+        ({"classes": None}, "'classes'"),
+        ({"unit": "person"}, "'rows_per_unit'"),
+        ({"rows_per_unit": 2}, "'rows_per_unit'"),
+        ({"engine": "cloud"}, "'engine'"),
+        ({"shares": {"train": 1.5}}, "'shares'"),
+        ({"shares": {"test": 1}}, "'shares'"),
+        ({"shares": {"evaluate": 0}}, "'shares'"),
+        ({"selector": tacit.TopKSelector(1), "shares": {"select": 0.5}}, "at most 1 together"),
+        ({"text": "a", "schema": SCHEMA}, "'text'"),
+        ({"schema": "no such file.toml"}, "cannot be read"),
+        ({"test_size": 1.0}, "'test_size'"),
+        ({"ledger": "sqlite:///x.db"}, "'dataset'"),
+        ({"classifier": object()}, "states what it spends"),
+        ({"classifier": Mine(), "epsilon": 0.1}, "spends at most"),
+        ({"selector": tacit.TopKSelector(1), "classifier": tacit.TextClassifier()}, "'selector'"),
+    ],
+)
+def test_bad_parameters(settings: dict[str, Any], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(tacit.TacitError, match=words):
+        tacit.Workflow(**({"classes": CLASSES} | settings)).run(TEXTS, LABELS)
+    assert not list(tmp_path.iterdir()), "a refused run left something behind"
+
+
+@pytest.mark.parametrize(
+    ("data", "y", "settings", "words"),
+    [
+        (TABLE, None, {}, "'text'"),
+        (TABLE, None, {"text": "note", "label": "label"}, "no column 'note'"),
+        (TABLE, None, {"text": "colour", "label": "outcome"}, "no column 'outcome'"),
+        (TABLE, None, {"text": "colour"}, "'label'"),
+        (TEXTS, None, {}, "'label'"),
+        (TEXTS, LABELS[:-1], {}, "one entry for each row"),
+        (np.eye(3), None, {}, "'y'"),
+        (np.eye(3), [0, 1], {}, "one label for each row"),
+        (TEXTS, LABELS, {"unit": "person", "rows_per_unit": 1}, "no column 'person'"),
+        ("nowhere.csv", None, {"text": "a", "label": "b"}, "no file"),
+        (42, LABELS, {}, "'data'"),
+    ],
+)
+def test_bad_data(
+    data: Any, y: Any, settings: dict[str, Any], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    workflow = tacit.Workflow(classes=CLASSES, ledger="sqlite:///ledger.db", dataset="data", **settings)
+    with pytest.raises(tacit.TacitError, match=words):
+        workflow.run(data, y)
+    assert not Path("ledger.db").exists(), "what is wrong with the data is said before an account is made"
+
+
+def test_an_account_with_another_unit_is_refused() -> None:
+    account = tacit.Ledger.open().account("rows", budget=tacit.Budget(1.0))
+    with pytest.raises(tacit.ParameterError, match="'unit'"):
+        tacit.Workflow(classes=CLASSES, account=account, unit="person", rows_per_unit=1).run(TEXTS, LABELS)
+
+
+def test_strict_tells_where_before_anything_is_charged() -> None:
+    account = tacit.Ledger.open().account("rows", budget=tacit.Budget(1.0))
+    workflow = tacit.Workflow(classes=CLASSES, account=account, strict=True)
+    with pytest.raises(tacit.RowError, match="line 3"):
+        workflow.run(TEXTS[:4], ["ham", "spam", "eggs", "ham"])
+    assert not account.entries()
+    with pytest.raises(tacit.RowError, match="not among the classes"):
+        tacit.Workflow(strict=True).run(np.eye(2), [0, 7])
