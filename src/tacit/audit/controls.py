@@ -17,6 +17,23 @@ from tacit.errors import bad_parameter
 ENTRIES: tuple[Entry, ...] = (*broken.CONTROLS, *sound_laws.ENTRIES, *sound_runs.REPLAYS, *sound_runs.RUNS)
 """Positive controls first, then the sound mechanisms: by their laws, by replay, by many runs."""
 
+PROOFS = {
+    "BernoulliNB": "bounding.md",
+    "ClusterSelector": "bounding.md",
+    "CountSelector": "normalised-sums.md",
+    "LogisticRegression": "objective-perturbation.md",
+    "SelectingClassifier": "accounting.md",
+    "TabularClassifier": "bounding.md",
+    "TextClassifier": "normalised-sums.md",
+    "ThresholdSelector": "sparse-vector.md",
+    "TopKSelector": "selection.md",
+    "Workflow": "accounting.md",
+    "roc_curve": "roc.md",
+    "split": "bounding.md",
+    "tune": "private-tuning.md",
+}
+"""The page of ``docs/proofs`` that holds the main step of each estimator and release; mechanisms name their own."""
+
 FAMILY_ALARM = 0.001
 """The chance of any false alarm in one run of the whole audit."""
 
