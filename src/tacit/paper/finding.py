@@ -28,6 +28,9 @@ METHODS: dict[str, tuple[Form, str, int]] = {
 PERTURBED = ("score perturbation, s = 20", "score perturbation, r = 10", "noisy counts, r = 10")
 
 
+COLUMNS = {"as written": "words", "sound": "buckets", "default": "buckets"}
+
+
 def _thresholds(scale: Scale) -> tuple[int, ...]:
     return scale.pick((10, 20, 50, 100, 200), (20, 100, 200))
 
@@ -74,7 +77,7 @@ def _show(results: Results, scale: Scale) -> Shown:
                         "privacy": LABELS[form],
                         "epsilon": epsilon,
                         "threshold": tau,
-                        "features above": above[tau],
+                        "features above": int(results[_size_cell(tau)][COLUMNS[form]][0]),
                         "F1": round(value.mean, 4),
                         "standard error": round(value.error, 4),
                         "runs": len(results[cell]["f1"]),
