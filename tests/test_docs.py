@@ -93,6 +93,8 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
         [*build, "docs", str(tmp_path / "site")], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
-    assert not re.search(r"<(script|link|img)[^>]*(src|href)=.?https?://", page), "pages are read without a network"
+    outside = r"<(?:script|link|img|iframe)[^>]*(?:src|href)=.?https?://"
+    for page in (tmp_path / "site").rglob("*.html"):
+        fetched = re.findall(outside, page.read_text(encoding="utf-8"))
+        assert not fetched, f"{page.name} is read without a network"
     assert "roc_curve" in (tmp_path / "site" / "reference" / "evaluation.html").read_text(encoding="utf-8")

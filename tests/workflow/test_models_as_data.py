@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pandas as pd
 import polars as pl
 import pytest
@@ -108,6 +107,7 @@ def test_scikit_learn_objects_predict_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_onnx_computes_the_same(name: str) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
     model, rows = MODELS[name]
     session = onnxruntime.InferenceSession(model.to_onnx().SerializeToString())
     labels, chances = session.run(None, feeds(session, rows))
@@ -132,6 +132,7 @@ def feeds(session: Any, rows: Any) -> dict[str, Any]:
 
 
 def test_onnx_counts_presence_as_we_do() -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
     model, _ = MODELS["naive Bayes"]
     odd = np.where(X[:40] > 0, -2.5, 0.0)
     odd[0, 0] = np.nan
@@ -140,6 +141,7 @@ def test_onnx_counts_presence_as_we_do() -> None:
 
 
 def test_text_columns_cannot_go_into_a_graph() -> None:
+    pytest.importorskip("onnx")
     schema = tacit.Schema.text((0, 1), bits=6)
     model = tacit.TabularClassifier(schema=schema, random_state=0).fit(TEXTS, [1, 0, 0, 1, 0] * 200)
     with pytest.raises(tacit.ParameterError, match="a text column"):

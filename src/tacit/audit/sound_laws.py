@@ -299,7 +299,7 @@ def _objective(epsilon: float, _: Effort) -> Finding:
     values = (-1.0, -0.3, 0.0, 0.5, 1.0)
     cases = []
     for name, rows in itertools.product(LOSSES, (1, 2)):
-        sensitivity = Sensitivity.of_row_gradients(Bound(rows=rows, ones=1))
+        sensitivity = Sensitivity.of_row_gradients(Bound(rows=rows, ones=1), norm="L1", entries=1)
         density = _density(name, ObjectivePerturbation(epsilon, CURVATURE[name], 1), sensitivity)
         pairs = [
             (density(base), density(base + unit))
