@@ -14,6 +14,10 @@ from tacit.privacy.budget import Budget
 ALL = (0.1, 0.5, 1.0, 2.0, 4.0)
 
 
+class Skipped(Exception):
+    """An entry cannot be run here; says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Effort:
     """How hard to try.

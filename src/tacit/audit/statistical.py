@@ -29,7 +29,7 @@ Watcher = Callable[[int], None]
 
 CONFIDENCE = 0.999
 _LEAST_RUNS = 100
-_BLOCKS = 32  # parts of the runs on each neighbour: between two of them the clock is read
+_BLOCKS = 16  # parts of the runs on each neighbour: between two of them the clock is read
 
 
 Method = Literal["exact", "replay", "runs"]

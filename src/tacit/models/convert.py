@@ -93,7 +93,10 @@ def scale_rows(X: Any, norm: Any = "L1") -> Any:
     """Binary rows as objective perturbation sees them: scaled to norm 1, short rows as if they were longer."""
     ones = binary_matrix(sp.csr_array(X) if sp.issparse(X) else np.asarray(X))
     factors = words_scale(norm, np.maximum(np.asarray(ones.sum(axis=1)).ravel(), LEAST_ONES))
-    return sp.csr_array(sp.diags_array(factors) @ ones) if sp.issparse(ones) else ones * factors[:, None]
+    if not sp.issparse(ones):
+        return ones * factors[:, None]
+    data = ones.data * np.repeat(factors, np.diff(ones.indptr))
+    return sp.csr_array((data, ones.indices, ones.indptr), shape=ones.shape)
 
 
 def take_columns(X: Any, columns: Any) -> Any:
