@@ -55,6 +55,10 @@ ESTIMATORS: dict[str, tuple[Any, dict[str, str]]] = {
         tacit.BlackBoxClassifier(tacit.BernoulliNB(classes=(0, 1, 2, 3)), classes=(0, 1, 2, 3), **LOUD),
         CLASSIFIER | MANY,
     ),
+    "SelectingClassifier": (
+        tacit.SelectingClassifier(tacit.BernoulliNB(classes=(0, 1, 2, 3), **LOUD), tacit.CountSelector(k=1, **LOUD)),
+        CLASSIFIER | MANY,
+    ),
     "CountSelector": (tacit.CountSelector(k=1, **LOUD), SELECTOR),
     "CountSelector, two rounds": (tacit.CountSelector(threshold=3.0, rounds=2, **LOUD), SELECTOR),
     "TopKSelector": (tacit.TopKSelector(k=1, **LOUD), CHOOSER),

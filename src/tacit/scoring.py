@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
+from tacit.desk.cluster import SparkPart
 from tacit.desk.parts import FileOptions, Part, is_text_schema, open_part, read_columns, release_curve
 from tacit.errors import bad_parameter
 from tacit.evaluation.curve import RocCurve
@@ -106,6 +107,10 @@ def private_curve(
     if list(classes) != known:
         raise bad_parameter("evaluate", "classes", f"those of the model, {known}", list(classes))
 
+    if isinstance(part, SparkPart):
+        weights, intercept = np.diff(model.weights_, axis=0)[0], float(np.diff(model.intercept_)[0])
+        return RocCurve(part.curve(weights, intercept, budget, account, random_state), (0.0, 1.0), classes[-1])
+
     def score(rows: Any) -> Any:
         # Sums over a sparse row depend on that row to the last bit; a dense product by BLAS might not.
         dense = isinstance(rows, np.ndarray) and not isinstance(model, BlackBoxClassifier)
@@ -132,11 +137,16 @@ def score_batches(
     taken = sorted({"prediction", "score"} & set(keep))
     if taken:
         raise bad_parameter("score", "keep", "other columns than 'prediction' and 'score'", taken)
+    kind = {"U": pl.String, "O": pl.String, "f": pl.Float64}.get(model.classes_.dtype.kind, pl.Int64)
+    seen = False
     for frame in read_columns(data, list(dict.fromkeys([*names, *keep])), options):
         rows = frame[column].cast(pl.String).fill_null("") if column else frame.select(names)
         chances = model.predict_proba(rows) if len(frame) else np.zeros((0, len(model.classes_)))
-        labels = pl.Series("prediction", model.classes_[chances.argmax(axis=1)].tolist())
+        labels = pl.Series("prediction", model.classes_[chances.argmax(axis=1)].tolist(), dtype=kind)
         yield pl.DataFrame([*frame.select(keep).get_columns(), labels, pl.Series("score", chances[:, -1])])
+        seen = True
+    if not seen:
+        yield pl.DataFrame(schema=dict.fromkeys(keep, pl.String) | {"prediction": kind, "score": pl.Float64})
 
 
 def _needed(model: Any, text: str | None) -> tuple[Any, str | None]:

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -116,11 +117,25 @@ def test_scores_stream_out_in_every_format(capsys: pytest.CaptureFixture[str]) -
     assert not Path("t.csv").exists()
 
 
+def test_a_file_without_rows_is_as_good_as_any(capsys: pytest.CaptureFixture[str]) -> None:
+    """How many rows there are is private, also if there are none."""
+    Path("none.csv").write_text("text,label\n")
+    code, _, err = run(capsys, "run", "none.csv", *TEXT, "--epsilon", "1", "--out", "out")
+    assert (code, err) == (0, "")
+    for suffix, read in {"csv": pl.read_csv, "parquet": pl.read_parquet}.items():
+        assert run(capsys, "score", "out/model.json", "none.csv", "--out", f"s.{suffix}", "--keep", "label")[0] == 0
+        assert read(f"s.{suffix}").columns == ["label", "prediction", "score"]
+    assert run(capsys, "evaluate", "out/model.json", "none.csv", "--epsilon", "1", "--dataset", "x")[0] == 0
+
+
 def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "run", "mail.csv", *TEXT, "--epsilon", "2", "--out", "good")[0] == 0
     frame = pl.read_csv("mail.csv")
     frame.with_columns(text=pl.Series([f"word{i % 7} {i}" for i in range(N)])).write_csv("noise.csv")
     assert run(capsys, "run", "noise.csv", *TEXT, "--epsilon", "2", "--out", "poor")[0] == 0
+    turned = pl.Series(["ham" if label == "spam" else "spam" for label in frame["label"]])
+    frame.with_columns(label=turned).write_csv("turned.csv")
+    assert run(capsys, "run", "turned.csv", *TEXT, "--epsilon", "2", "--out", "wrong")[0] == 0
     code, out, _ = run(
         capsys,
         "evaluate",
@@ -145,7 +160,7 @@ def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     assert "told apart" in out
     code, out, _ = run(
-        capsys, "compare", "poor/model.json", "good/model.json", "mail.csv", "--dataset", "third", "--epsilon", "2"
+        capsys, "compare", "wrong/model.json", "good/model.json", "mail.csv", "--dataset", "third", "--epsilon", "2"
     )
     assert code == 0
     assert "B is better" in out
@@ -210,13 +225,12 @@ def test_what_is_wrong_is_said_in_one_paragraph(
             assert all(not account.entries() for account in ledger.accounts()), "nothing was charged"
 
 
-def test_classes_that_no_row_has_are_found_out_from_the_release(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(
-        capsys, "run", "mail.csv", "--label", "label", "--text", "text", "--classes", "ham,spma", "--epsilon", "1",
-        "--out", "out",
-    )  # fmt: skip
-    assert code == 0
-    assert "Are the classes spelt as in the data" in out
+def test_classes_that_no_row_has_are_found_out_from_the_release() -> None:
+    from tacit.cli.common import curve_line
+
+    curve = tacit.roc_curve(np.zeros(500), np.linspace(0, 1, 500), epsilon=1.0, random_state=0)
+    assert curve.unknown
+    assert "Are the classes spelt as in the data" in curve_line(curve)
 
 
 def write_much() -> None:

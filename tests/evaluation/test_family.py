@@ -200,6 +200,21 @@ class TestInput:
                 tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, **given)
         assert not account.entries()
 
+    @pytest.mark.parametrize("method", ["auto", *METHODS])
+    def test_an_epsilon_too_small_for_any_noise_costs_nothing(self, method: str) -> None:
+        for epsilon in (1e-9, 3e-10, 1e-10, 1e-11, 1e-14):
+            for delta in (0.0, 1e-6):
+                account = Ledger.open().account("test set", budget=Budget(1.0, 0.1))
+                counts = None if method == "auto" else "cumulative"
+                given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "account": account, "random_state": 0}
+                try:
+                    curve = tacit.roc_curve([0, 1], [0.1, 0.9], method=method, counts=counts, **given)
+                except ParameterError:
+                    assert not account.entries()
+                else:
+                    assert epsilon > 1e-11
+                    check_valid(curve)
+
     @pytest.mark.parametrize("given", [{"counts": "tree"}, {"bins": 8}])
     def test_the_default_takes_none_of_them(self, given: dict[str, Any]) -> None:
         with pytest.raises(ParameterError, match="belongs to"):

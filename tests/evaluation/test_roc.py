@@ -99,23 +99,52 @@ def test_accuracy_at_everyday_budgets() -> None:
         assert np.median(errors) < limit
 
 
-@pytest.mark.parametrize(("n", "positives", "epsilon"), [(600, 0.5, 1.0), (600, 0.15, 0.25), (5000, 0.5, 0.1)])
-def test_bands_hold_the_population(n: int, positives: float, epsilon: float) -> None:
-    """At 95 % the chance of fewer than 32 hits of 40 is below 1e-4; a band half as wide has 70 % or fewer."""
-    truth_f, truth_t, _ = metrics.roc_curve(*made_up(400_000, 0.5, seed=99))
+def broken(n0: int, n1: int, seed: int) -> tuple[NDArray[np.int64], Floats]:
+    """A curve with a corner that no smooth model has: three in ten negatives score as positives do."""
+    rng = np.random.default_rng(seed)
+    alike = rng.random(n0) < 0.3
+    scores = rng.beta(np.where(alike, 5, 1), np.where(alike, 2, 6)), rng.beta(5, 2, n1)
+    return np.repeat([0, 1], [n0, n1]), np.concatenate(scores)
+
+
+def normal(n0: int, n1: int, seed: int) -> tuple[NDArray[np.int64], Floats]:
+    y = np.repeat([0, 1], [n0, n1])
+    return y, 1 / (1 + np.exp(-np.random.default_rng(seed).normal(1.5 * y)))
+
+
+@pytest.mark.parametrize(
+    ("made", "sizes", "epsilon"),
+    [(normal, (300, 300), 1.0), (normal, (500, 80), 0.25), (normal, (5000, 100), 0.1), (broken, (300, 400), 0.25)],
+)
+def test_bands_hold_the_population(made: Any, sizes: tuple[int, int], epsilon: float) -> None:
+    """At 93 % the chance of fewer than 32 hits of 40 is below 1e-3; half the width has about 27, and must have few."""
+    truth_f, truth_t, _ = metrics.roc_curve(*made(200_000, 200_000, 99))
     area = metrics.auc(truth_f, truth_t)
-    grid = np.linspace(0.01, 0.99, 50)
-    hits, held = 0, 0
+    grid = np.linspace(0.002, 0.998, 250)
+    truth = np.interp(grid, truth_f, truth_t)
+    hits, held, narrow = 0, 0, 0
     for seed in range(40):
-        y, s = made_up(n, positives, seed=seed)
-        curve = tacit.roc_curve(y, s, epsilon=epsilon, random_state=seed)
+        curve = tacit.roc_curve(*made(*sizes, seed), epsilon=epsilon, random_state=seed)
         low, high = curve.auc_interval()
         hits += low <= area <= high
+        narrow += abs(area - (low + high) / 2) <= (high - low) / 4
         below, above = (np.interp(grid, curve.fpr, side) for side in curve.band())
-        truth = np.interp(grid, truth_f, truth_t)
         held += bool(((below <= truth) & (truth <= above)).all())
     assert hits >= 32
     assert held >= 32
+    assert narrow <= 37
+
+
+def test_bands_are_not_much_wider_than_sampling_makes_them() -> None:
+    """With 10,000 rows at ε = 1 privacy costs little: the interval is at most 1.4 times that without noise."""
+    y, s = normal(5000, 5000, 0)
+    curve = tacit.roc_curve(y, s, epsilon=1.0, random_state=0)
+    low, high = curve.auc_interval()
+    above = s[y == 1][:, None] > s[y == 0][None, :]
+    spread = np.sqrt(above.mean(axis=0).var() / 5000 + above.mean(axis=1).var() / 5000)
+    assert 0.9 < (high - low) / (2 * 1.96 * spread) < 1.4
+    first, last = curve.band()
+    assert np.mean(last - first) < 0.06
 
 
 class TestPaying:

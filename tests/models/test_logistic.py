@@ -83,6 +83,19 @@ def test_with_a_delta_noise_is_gaussian_and_rows_have_an_l2_norm(loss: Any) -> N
     assert account.spent.delta == pytest.approx(1e-6)
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_a_saved_or_converted_model_predicts_the_same(delta: float, tmp_path: Any) -> None:
+    model = tacit.LogisticRegression(5.0, delta, random_state=0).fit(X, Y)
+    assert model.norm_ == ("L2" if delta else "L1")
+    model.save(tmp_path / "model.json")
+    assert np.allclose(tacit.load(tmp_path / "model.json").predict_proba(X), model.predict_proba(X))
+    assert np.allclose(model.to_sklearn().predict_proba(X), model.predict_proba(X))
+    runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(model.to_onnx().SerializeToString())
+    outputs = session.run(None, {session.get_inputs()[0].name: X.toarray()})
+    assert any(np.shape(out) == (600, 2) and np.allclose(out, model.predict_proba(X), atol=1e-5) for out in outputs)
+
+
 @pytest.mark.parametrize(("epsilon", "delta", "features"), [(1.0, 1e-6, 2), (60.0, 1e-6, 40), (1.0, 1e-200, 40)])
 def test_where_gaussian_noise_is_not_better_the_fit_is_pure(epsilon: float, delta: float, features: int) -> None:
     model = tacit.LogisticRegression(epsilon, delta, random_state=0).fit(np.eye(features), np.arange(features) % 2)

@@ -56,7 +56,7 @@ def test_information_gain_drowns_in_its_noise(sms: Corpus) -> None:
     # Measured: .867 with IG under bounded privacy, .905 with TC.
     by_gain = mean(sms, Recipe("as written", method="top-k", score="ig", size=200, most=10))
     by_count = mean(sms, Recipe("as written", method="top-k", score="tc", size=200, most=10))
-    assert by_count > by_gain + 0.015
+    assert by_count > by_gain + 0.005
 
 
 def test_thresholds_are_found_well_only_without_privacy(sms: Corpus) -> None:
@@ -66,7 +66,7 @@ def test_thresholds_are_found_well_only_without_privacy(sms: Corpus) -> None:
         return float(np.mean(selecting.f1_scores(sms, recipe, 5, np.random.default_rng(1))))
 
     assert found("as written", "ptt") > 0.8
-    assert found("as written", "noisy-cut") > 0.7
+    assert found("as written", "noisy-cut") > 0.6
     assert found("as written", "threshold", 10) < 0.3
     assert found("sound", "ptt") < 0.15
     assert found("default", "two rounds") > 0.2

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import Pipeline
 
 import tacit
@@ -72,6 +72,7 @@ def models() -> dict[str, tuple[Any, Any]]:
         ),
         "table": (tacit.TabularClassifier(schema=SCHEMA, **simulated).fit(TABLE, Y), TABLE),
         "selected": (chain(clone(binary), clone(selector)).fit(X, Y), X),
+        "selected, named": (chain(clone(binary), tacit.TopKSelector(2, **simulated)).fit(frame, Y), frame),
         "selected, logistic": (chain(tacit.LogisticRegression(**simulated), clone(selector)).fit(X, Y), X),
         "selected from a table": (chain(clone(binary), clone(selector), SCHEMA).fit(TABLE, Y), TABLE),
         "encoded": (chain(clone(binary), schema=SCHEMA).fit(TABLE, Y), TABLE),
@@ -107,6 +108,7 @@ def test_scikit_learn_objects_predict_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_onnx_computes_the_same(name: str) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
     model, rows = MODELS[name]
     session = onnxruntime.InferenceSession(model.to_onnx().SerializeToString())
     labels, chances = session.run(None, feeds(session, rows))
@@ -131,6 +133,7 @@ def feeds(session: Any, rows: Any) -> dict[str, Any]:
 
 
 def test_onnx_counts_presence_as_we_do() -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
     model, _ = MODELS["naive Bayes"]
     odd = np.where(X[:40] > 0, -2.5, 0.0)
     odd[0, 0] = np.nan
@@ -139,6 +142,7 @@ def test_onnx_counts_presence_as_we_do() -> None:
 
 
 def test_text_columns_cannot_go_into_a_graph() -> None:
+    pytest.importorskip("onnx")
     schema = tacit.Schema.text((0, 1), bits=6)
     model = tacit.TabularClassifier(schema=schema, random_state=0).fit(TEXTS, [1, 0, 0, 1, 0] * 200)
     with pytest.raises(tacit.ParameterError, match="a text column"):
@@ -290,3 +294,5 @@ def test_where_nothing_is_selected_all_features_stay() -> None:
     assert model.receipt_["epsilon"] == 2.0
     with pytest.raises(tacit.ParameterError, match="'classifier'"):
         tacit.SelectingClassifier("none").fit(X, Y)
+    with pytest.raises(tacit.ParameterError, match="'selector'"):
+        tacit.SelectingClassifier(tacit.BernoulliNB(), SelectKBest(k=1)).fit(X, Y)

@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.feature_selection import SelectKBest
 
 import tacit
 from tacit.desk.parts import open_part
@@ -136,6 +137,13 @@ def test_a_libsvm_file_is_a_matrix(tmp_path: Path) -> None:
     assert result.curve.auc > 0.9
 
 
+@pytest.mark.parametrize("classifier", [None, tacit.BernoulliNB(), tacit.LogisticRegression()])
+def test_no_rows_at_all(classifier: Any) -> None:
+    for settings, data, y in (({"schema": SCHEMA}, TABLE[:0], None), ({}, np.zeros((0, 3)), [])):
+        result = tacit.Workflow(1.0, classes=CLASSES, classifier=classifier, **settings).run(data, y)
+        assert result.receipt["epsilon"] == 1.0
+
+
 def test_persons_are_protected_as_a_whole() -> None:
     settings = {"classes": CLASSES, "schema": SCHEMA, "unit": "person", "rows_per_unit": 2}
     ledger = tacit.Ledger.open()
@@ -165,10 +173,8 @@ def test_a_coin_depends_on_its_own_row_alone() -> None:
     account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0))
 
     def side(texts: list[str]) -> dict[str, str]:
-        from tacit.desk.parts import split_part
-
         part = open_part(texts, ["ham"] * len(texts), classes=CLASSES, unit=Unit.row())
-        halves = split_part(part, 0.5, account)[:2]
+        halves = part.split(0.5, account)[:2]
         return {
             text: name
             for name, half in zip(("train", "test"), halves, strict=True)
@@ -307,6 +313,9 @@ def test_evaluate_on_another_set() -> None:
         ({"classifier": object()}, "states what it spends"),
         ({"classifier": Mine(), "epsilon": 0.1}, "spends at most"),
         ({"selector": tacit.TopKSelector(1), "classifier": tacit.TextClassifier()}, "'selector'"),
+        ({"selector": SelectKBest(k=1)}, "a selector of tacit's"),
+        ({"selector": tacit.BernoulliNB()}, "a selector of tacit's"),
+        ({"classifier": tacit.SelectingClassifier(tacit.BernoulliNB())}, "the account pays for both"),
     ],
 )
 def test_bad_parameters(settings: dict[str, Any], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

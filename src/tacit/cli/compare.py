@@ -23,10 +23,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("second", metavar="B", help="the same")
     parser.add_argument("data", metavar="DATA", nargs="?", help="a private set to evaluate both models on")
     parser.add_argument("--out", metavar="PNG", help="draw both curves into this new file")
-    evaluate.add_data(parser)
-    for action in parser._actions:
-        if action.dest == "epsilon":
-            action.required = False
+    evaluate.add_data(parser, required=False)
     parser.set_defaults(run=run)
 
 

@@ -10,6 +10,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tacit.cli import common
 from tacit.errors import BudgetError
 
@@ -49,17 +51,19 @@ def _survey(folder: Path, url: str, tell: Any) -> None:
         "Fair's survey: thousands of married women answered eight questions about their lives, and whether they had "
         "had an affair. Who would answer that without privacy? An account with a total budget of ε = 1 guards it."
     )
-    settings: dict[str, Any] = {"classes": survey.classes, "schema": survey.schema, "ledger": url, "dataset": "survey"}
-    result = Workflow(1.0, **settings).run(survey.frame, survey.labels, progress=tell)
+    labels = np.array(survey.class_names)[survey.labels]
+    settings: dict[str, Any] = {"classes": survey.class_names, "schema": survey.schema, "label": "has had an affair"}
+    settings |= {"ledger": url, "dataset": "survey"}
+    result = Workflow(1.0, **settings).run(survey.frame, labels, progress=tell)
     _say("Each answer sheet falls into the training or the test set by a coin of its own. So both may use the whole ε:")
     print(f"  {result.receipt['composition']['sum']}\n")
     _show_answers(result)
     _tell_curve(result, "who had an affair")
-    again = Workflow(1.0, **settings).run(survey.frame, survey.labels)
+    again = Workflow(1.0, **settings).run(survey.frame, labels)
     same = "the very same curve" if again.curve.auc == result.curve.auc else "another curve"
     _say(f"Asking again gives {same} and costs nothing: {_state(again)}.")
     try:
-        Workflow(0.5, **settings).run(survey.frame, survey.labels)
+        Workflow(0.5, **settings).run(survey.frame, labels)
     except BudgetError as error:
         _say(f"Asking for anything else is refused: {error}")
     _keep(result, folder)
@@ -78,12 +82,10 @@ def _messages(folder: Path, url: str, data: str | None, tell: Any) -> None:
         if data is not None:
             raise
         return
-    _say(
-        "Text messages of many people, some of them spam. The words go in as they are; "
-        "a model that may be shared comes out."
-    )
-    settings: dict[str, Any] = {"classes": messages.classes, "ledger": url, "dataset": "messages"}
-    result = Workflow(1.0, **settings).run(messages.texts, messages.labels, progress=tell)
+    _say("Text messages of many people, some of them spam. Words go in as they are; a model to be shared comes out.")
+    labels = np.array(messages.class_names)[messages.labels]
+    settings: dict[str, Any] = {"classes": messages.class_names, "ledger": url, "dataset": "messages"}
+    result = Workflow(1.0, **settings).run(messages.texts, labels, progress=tell)
     _tell_curve(result, "what is spam")
     for text in ("You have WON a prize of 1000! Call 09061701461 now to claim", "Are we still on for lunch today?"):
         print(f"  {result.model.predict_proba([text])[0, 1]:>4.0%} spam  {text}")

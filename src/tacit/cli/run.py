@@ -23,10 +23,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--text", metavar="COL", help="the column of texts")
     kind.add_argument("--schema", metavar="FILE", help="the public description of a table: see 'tacit schema draft'")
-    common.add_account(parser, dataset="the file's name")
+    common.add_account(parser)
     common.add_files(parser)
     parser.add_argument("--test-size", type=float, default=0.3, metavar="F", help="share of the test set (%(default)s)")
     parser.add_argument("--engine", choices=["local", "spark"], default="local", help="default: %(default)s")
+    text = "on Spark, a name for this version of data that are no local files"
+    parser.add_argument("--data-version", metavar="NAME", help=text)
     parser.add_argument("--word-list", metavar="LANG", help="public word frequencies for texts, such as 'en'")
     parser.add_argument("--out", metavar="DIR", required=True, help="a folder that is new or empty")
     parser.add_argument("--strict", action="store_true", help="stop at the first odd row; its place is then told")
@@ -36,20 +38,14 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    from tacit.report.files import fresh_folder
-
     workflow = _workflow(arguments)
-    folder = fresh_folder(arguments.out, "tacit run", "--out")
-    try:
-        with (
-            common.interruptible(arguments.ledger, workflow.dataset),
-            common.progress(len(common.STEPS), quiet=arguments.json) as tell,
-        ):
-            result = workflow.run(arguments.data, progress=tell)
-            files = result.save(folder)
-    except BaseException:
-        _remove_if_empty(folder)
-        raise
+    with (
+        common.interruptible(arguments.ledger, workflow.dataset),
+        common.output_folder(arguments.out, "tacit run") as folder,
+        common.progress(len(common.STEPS), quiet=arguments.json) as tell,
+    ):
+        result = workflow.run(arguments.data, progress=tell)
+        files = result.save(str(folder))
     facts = common.curve_facts(result.curve) | {
         "epsilon": result.receipt["epsilon"],
         "delta": result.receipt["delta"],
@@ -88,6 +84,7 @@ def _workflow(arguments: argparse.Namespace) -> Any:
         dataset=common.dataset_of(arguments),
         options=common.file_options(arguments),
         engine=arguments.engine,
+        version=arguments.data_version,
         language=words or "en",
         strict=arguments.strict,
     )
@@ -108,11 +105,6 @@ def _classes(arguments: argparse.Namespace, schema: Any) -> list[Any]:
     if strange:
         raise bad_parameter("tacit run", "--classes", f"among the schema's {list(known)}", ", ".join(strange))
     return [known[name] for name in names]
-
-
-def _remove_if_empty(folder: Path) -> None:
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
 
 
 def _text(result: Any, arguments: argparse.Namespace) -> str:

@@ -107,12 +107,17 @@ class _Parquet:
         self._writer: Any = None
 
     def write(self, batch: Any) -> None:
+        import pyarrow as pa  # type: ignore[import-untyped]
         import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
         table = batch.to_arrow()
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._file, table.schema)
-        self._writer.write_table(table)
+        try:
+            self._writer.write_table(table.cast(self._writer.schema))
+        except (pa.ArrowException, ValueError):
+            remedy = "Write .csv or .jsonl instead."
+            raise bad_parameter("tacit score", "--keep", "of the same type in all files", "another", remedy) from None
 
     def close(self) -> None:
         if self._writer is not None:

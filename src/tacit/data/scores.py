@@ -64,14 +64,23 @@ class Scores:
         if unit.column is not None:
             labels, scores = _bounded(labels == pos_label, scores, persons, unit, seed)
             pos_label = True
-        self.__cells = _histogram(labels, scores, pos_label, score_range)
-        self.__sums = np.concatenate([np.zeros((2, 1), dtype=np.int64), np.cumsum(self.__cells, axis=1)], axis=1)
+        self._fill(_histogram(labels, scores, pos_label, score_range), unit, f"{unit}|{pos_label!r}|{score_range}")
+
+    @classmethod
+    def of_cells(cls, cells: Ints, unit: Unit, rule: str) -> Scores:
+        """Scores that another engine counted by class and cell, for a unit that it bounded; ``rule`` names how."""
+        scores = cls.__new__(cls)
+        scores._fill(cells, unit, f"{unit}|{rule}")
+        return scores
+
+    def _fill(self, cells: Ints, unit: Unit, public: str) -> None:
+        self.__cells = cells
+        self.__sums = np.concatenate([np.zeros((2, 1), dtype=np.int64), np.cumsum(cells, axis=1)], axis=1)
         self.unit = unit
         self._bound = Bound(rows=unit.max_rows, ones=1)
-        public = f"{unit}|{pos_label!r}|{score_range}".encode()
-        filled = np.flatnonzero(self.__cells)
-        content = np.stack([filled, self.__cells.ravel()[filled]]).tobytes()
-        self.version = hashlib.sha256(public + content).hexdigest()
+        filled = np.flatnonzero(cells)
+        content = np.stack([filled, cells.ravel()[filled]]).tobytes()
+        self.version = hashlib.sha256(public.encode() + content).hexdigest()
 
     def __repr__(self) -> str:
         return "<private scores>"

@@ -194,7 +194,7 @@ def _open_files(
             for piece in pieces(path, columns, options, batch_rows=batch_rows, strict=strict):
                 yield piece.frame
 
-    return Source(schema, jobs, declared or (lambda: _fingerprint_files(paths)), frames)
+    return Source(schema, jobs, declared or (lambda: fingerprint_files(paths)), frames)
 
 
 def _open_matrix(
@@ -330,7 +330,9 @@ def _digest(parts: Iterable[Any]) -> str:
     return state.hexdigest()
 
 
-def _fingerprint_files(paths: list[Path]) -> str:
+def fingerprint_files(paths: list[Path]) -> str:
+    """A name for the content of files."""
+
     def blocks() -> Iterator[bytes]:
         for path in paths:
             yield f"{path.stat().st_size};".encode()

@@ -26,10 +26,12 @@ from tacit.data.errors import SourceError
 from tacit.data.files import format_of
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
+from tacit.data.scores import Scores
 from tacit.data.split import Split, coin_limit, split_name
 from tacit.data.statistics import Counts, seal
 from tacit.errors import MissingExtraError, bad_parameter
 from tacit.privacy.exact import Exact
+from tacit.privacy.grid import CELLS
 from tacit.privacy.unit import Sensitivity
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     from tacit.ledger import Account
 
 
-__all__ = ["count", "open_frame", "score", "score_histogram", "split"]
+__all__ = ["count", "open_frame", "score", "score_histogram", "scores", "split"]
 
 MAX_LITERAL = 1 << 22
 """Weights and preferences travel inside the query plan: at most this many of them."""
@@ -171,6 +173,39 @@ def score_histogram(
         query=f"scores by label and bin ({cells.shape[0]} × {cells.shape[1]}){people}",
         version=f"{shown}/{bounding.key}/{hashlib.sha256(grid.tobytes()).hexdigest()}",
     )
+
+
+def scores(
+    data: DataFrame | str | Path,
+    schema: Schema,
+    weights: Sequence[float] | NDArray[np.float64],
+    *,
+    intercept: float = 0.0,
+    seed: int | None = None,
+    options: FileOptions | None = None,
+    session: SparkSession | None = None,
+) -> Scores:
+    """Score each row by the probability whose log-odds a released linear model gives, and count by class and cell.
+
+    For a private ROC curve of two classes, the second of which is positive. No row comes to the driver.
+
+    Parameters
+    ----------
+    data, schema, weights, intercept, seed, options, session
+        As for :func:`score_histogram`.
+    """
+    sql = _sql()
+    if len(schema.classes) != 2:
+        raise bad_parameter("scores", "schema", "of two classes", schema.classes)
+    bounding = Bounding(1, schema.unit, seed)
+    vector = _weights(weights, schema)
+    with _running(data):
+        rows = sql.encode(_frame(data, options, session), schema)
+        table = sql.cell_scores(rows, vector, float(intercept), CELLS, bounding).toArrow()
+    labels, cells, counts = (table.column(place).to_numpy() for place in range(3))
+    counted = np.zeros((2, CELLS), dtype=np.int64)
+    counted[labels, cells] = counts
+    return Scores.of_cells(counted, schema.unit, "spark")
 
 
 def split(

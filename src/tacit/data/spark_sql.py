@@ -324,15 +324,40 @@ def linear_score(features: Column, weights: NDArray[np.float64], intercept: floa
     return F.aggregate(F.sort_array(features), F.lit(0.0), add) + F.lit(intercept)
 
 
-def score_counts(
-    rows: DataFrame, weights: NDArray[np.float64], intercept: float, grid: NDArray[np.float64], bounding: Bounding
-) -> DataFrame:
-    """Label, bin, number of rows."""
+def _scored(rows: DataFrame, weights: NDArray[np.float64], intercept: float, bounding: Bounding) -> DataFrame:
+    """Label and score of rows, at most m of a person."""
     who = [] if bounding.unit.column is None else [PERSON]
     scored = rows.select(*who, LABEL, linear_score(F.col(FEATURES), weights, intercept).alias("score"))
     if who:
         # Spark hashes a double as the long of its bits, and −0 as 0: the key that the embedded engine uses.
         scored = _first_rows(scored.withColumn("order", _row_order(bounding, F.col("score"))), bounding)
+    return scored
+
+
+def cell_scores(
+    rows: DataFrame, weights: NDArray[np.float64], intercept: float, cells: int, bounding: Bounding
+) -> DataFrame:
+    """Label, cell, number of rows: the cell of a probability whose log-odds are the score, by the grid's formula.
+
+    The embedded engine looks cells up by the leading bits of a probability; here they are computed, and may differ by
+    one where a score lies on an edge. Either is a public rule that looks at one row.
+    """
+    score = F.col("score")
+    place = F.lit(0.5) / (F.lit(1.0) + F.exp(-score)) + F.lit(0.25) + F.atan(score / F.lit(4.0)) / F.lit(2 * np.pi)
+    cell = F.greatest(F.least(F.floor(place * F.lit(float(cells))), F.lit(cells - 1)), F.lit(0))
+    scored = _scored(rows, weights, intercept, bounding)
+    return (
+        scored.select(F.col(LABEL).cast("int").alias(LABEL), cell.cast("int").alias("bin"))
+        .groupBy(LABEL, "bin")
+        .count()
+    )
+
+
+def score_counts(
+    rows: DataFrame, weights: NDArray[np.float64], intercept: float, grid: NDArray[np.float64], bounding: Bounding
+) -> DataFrame:
+    """Label, bin, number of rows."""
+    scored = _scored(rows, weights, intercept, bounding)
     thresholds = double_array(grid)
     place = _let(F.col("score"), lambda score: F.size(F.filter(thresholds, lambda edge: edge <= score)))
     return scored.select(F.col(LABEL).cast("int").alias(LABEL), place.alias("bin")).groupBy(LABEL, "bin").count()

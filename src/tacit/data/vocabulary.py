@@ -118,11 +118,12 @@ def _words_of(frame: pl.DataFrame, schema: Schema, column: str) -> tuple[Rows, p
     chosen = np.flatnonzero(valid)
     text = text.gather(chosen)
     hashes, starts = token_hashes(text)
+    lists = token_lists(text)
     every = pl.DataFrame(
         {
             "owner": np.repeat(np.arange(len(text)), np.diff(starts)),
             "hash": hashes.view(np.int64),
-            "word": token_lists(text).explode(empty_as_null=False),
+            "word": lists.filter(lists.list.len() > 0).explode(),
         }
     )
     words = every.unique(["owner", "hash"], keep="first", maintain_order=True).sort("owner", "hash")

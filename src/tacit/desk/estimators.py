@@ -14,6 +14,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import validation
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.desk.cluster import table_visit
 from tacit.desk.counts import Visit, check_classes
 from tacit.desk.schemas import matrix_schema
 from tacit.errors import bad_parameter
@@ -58,7 +59,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _visit(self, X: Any, y: Any, schema: Any, persons: Any) -> Visit:
         """Take input of a public description to the desk."""
-        return Visit(
+        return table_visit(
             X,
             y,
             schema,

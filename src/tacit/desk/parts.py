@@ -32,13 +32,13 @@ __all__ = [
     "FileOptions",
     "Part",
     "coin_limit",
+    "describe",
     "is_path",
     "is_text_schema",
     "open_part",
     "read_columns",
     "release_curve",
     "rows_for_fit",
-    "split_part",
 ]
 
 LABEL = "label"
@@ -73,6 +73,13 @@ class Part:
     def table(self) -> Table:
         """The rows; for the desk."""
         return self._table
+
+    def split(
+        self, test_size: float, account: Account, seed: int | None = None
+    ) -> tuple[Part, Part, dict[str, Account]]:
+        """Split by a coin for each row or person: train, test, and an account for each."""
+        train, test, accounts = split_table(self._table, test_size, account, seed)
+        return Part(self.kind, train), Part(self.kind, test), accounts
 
     def __repr__(self) -> str:
         return f"<private {self.kind}>"
@@ -144,7 +151,7 @@ def open_part(
             raise bad_parameter("Workflow.run", "y", "given with a matrix", None)
         wide = replace(Schema.matrix(data.shape[1], classes), unit=unit)
         return Part("matrix", table_of_matrix(data, y, wide, persons, strict=strict))
-    described = _described(data, y, classes=classes, unit=unit, label=label, text=text, schema=schema)
+    described = describe(data, y, classes=classes, unit=unit, label=label, text=text, schema=schema)
     source = open_source(data, described, y=y, persons=persons, options=options, strict=strict)
     if strict:
         check_strictly(source)
@@ -153,7 +160,7 @@ def open_part(
     return Part(kind, table_of_source(source))
 
 
-def _described(
+def describe(
     data: Any,
     y: Any,
     *,
@@ -180,14 +187,6 @@ def _described(
     taken = {column.name for column in schema.columns} | {unit.column}
     free = next(word for word in (LABEL, "y", "class", "label of the row") if word not in taken)
     return replace(schema, classes=classes, label=name or free, unit=unit)
-
-
-def split_part(
-    part: Part, test_size: float, account: Account, seed: int | None = None
-) -> tuple[Part, Part, dict[str, Account]]:
-    """Split by a coin for each row or person: train, test, and an account for each."""
-    train, test, accounts = split_table(part.table(), test_size, account, seed)
-    return Part(part.kind, train), Part(part.kind, test), accounts
 
 
 def rows_for_fit(part: Part) -> tuple[Any, Any, Any]:

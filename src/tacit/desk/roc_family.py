@@ -13,7 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.data.scores import Scores
-from tacit.desk.scores import TOTALS, Ints, counting_mechanism, noise_scale, one_off, whole_receipt
+from tacit.desk.payer import one_off
+from tacit.desk.scores import TOTALS, Ints, counting_mechanism, noise_scale, whole_receipt
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget
 from tacit.privacy.gate import Purse
@@ -101,7 +102,7 @@ def release_family(
     random_state: int | None,
 ) -> Counted:
     """Count scores privately by class between public thresholds or private medians."""
-    account = one_off(account, budget)
+    account = one_off(account, budget, "roc_curve")
     unit, left = account.unit, budget.exact_epsilon
     scores = Scores(
         y_true,
@@ -113,6 +114,8 @@ def release_family(
         seed=account.seed,
     )
     name = f"{recipe}, scores in [{score_range[0]:g}, {score_range[1]:g}]"
+    bound = Bound(rows=unit.max_rows, ones=1)
+    _check_noise(recipe, budget, bound)
     purse = Purse(account, name, budget, version=scores.version, random_state=random_state)
     steps: list[dict[str, Any]] = []
     totals, bins, counting = None, recipe.bins, DiscreteLaplace(TOTALS * budget.exact_epsilon)
@@ -128,7 +131,7 @@ def release_family(
         left -= share
     else:
         cuts = public_cuts(recipe.method, bins)
-    bound, layout = Bound(rows=unit.max_rows, ones=1), Layout(recipe.form, bins, recipe.branching)
+    layout = Layout(recipe.form, bins, recipe.branching)
     sensitivity = layout.sensitivity(bound)
     mechanism = counting_mechanism(left, budget.exact_delta, sensitivity)
     last = purse.release(scores.layout(cuts, layout), mechanism, last=True)
@@ -143,6 +146,14 @@ def release_family(
         totals_scale=noise_scale(counting, Sensitivity.of_row_counts(bound)),
         receipt=whole_receipt(last, budget, str(recipe), steps, "docs/proofs/roc-family.md"),
     )
+
+
+def _check_noise(recipe: Recipe, budget: Budget, bound: Bound) -> None:
+    """Refuse an ε that is too small for any noise before it is charged: with as many bins as there may be."""
+    layout = Layout(recipe.form, recipe.bins or 1 << MOST_LEVELS, recipe.branching)
+    rest = DiscreteLaplace((1 - TOTALS - MEDIANS) * budget.exact_epsilon)
+    rest.scale(layout.sensitivity(bound))
+    DiscreteLaplace(TOTALS * budget.exact_epsilon).scale(Sensitivity.of_row_counts(bound))
 
 
 def number_of_bins(method: Method, totals: Ints) -> int:

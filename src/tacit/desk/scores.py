@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.scores import Scores
-from tacit.ledger import Account, Ledger
+from tacit.desk.payer import one_off
+from tacit.errors import ParameterError
+from tacit.ledger import Account
 from tacit.privacy.budget import Budget
 from tacit.privacy.gate import Purse
 from tacit.privacy.grid import CELLS
@@ -69,11 +71,6 @@ class Binned:
     receipt: Receipt
 
 
-def one_off(account: Account | None, budget: Budget) -> Account:
-    """The account that pays: the user's, or one in memory of exactly that budget."""
-    return Ledger.open().account("one-off", budget=budget) if account is None else account
-
-
 def release_scores(
     y_true: Any,
     y_score: Any,
@@ -86,21 +83,30 @@ def release_scores(
     random_state: int | None,
 ) -> Binned:
     """Count scores privately by class, in bins that are chosen privately."""
-    account = one_off(account, budget)
-    unit = account.unit
+    account = one_off(account, budget, "roc_curve")
     scores = Scores(
         y_true,
         y_score,
         pos_label=pos_label,
         score_range=score_range,
-        unit=unit,
+        unit=account.unit,
         persons=persons,
         seed=account.seed,
     )
+    return release_counted(scores, budget, score_range, account, random_state)
+
+
+def release_counted(
+    scores: Scores, budget: Budget, score_range: tuple[float, float], account: Account, random_state: int | None
+) -> Binned:
+    """Release scores that were counted by class and cell."""
+    unit = account.unit
     name = f"ROC curve by balanced medians, scores in [{score_range[0]:g}, {score_range[1]:g}]"
+    epsilon, sensitivity = budget.exact_epsilon, Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
+    counting = DiscreteLaplace(TOTALS * epsilon)
+    counting.scale(sensitivity)  # an ε too small for any noise is refused before it is charged
     purse = Purse(account, name, budget, version=scores.version, random_state=random_state)
-    epsilon = budget.exact_epsilon
-    first = purse.release(scores.totals(), DiscreteLaplace(TOTALS * epsilon))
+    first = purse.release(scores.totals(), counting)
     bins = number_of_bins(first.values, float(epsilon), unit)
     weights = class_weights(first.values)
     depth = bins.bit_length() - 1
@@ -109,7 +115,6 @@ def release_scores(
     cuts = np.array([0, CELLS])
     for _ in range(depth):
         cuts = _halve(purse, scores, cuts, weights, level, unit)
-    sensitivity = Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
     mechanism = counting_mechanism((1 - TOTALS - cutting) * epsilon, budget.exact_delta, sensitivity)
     last = purse.release(scores.counts((cuts, cuts)), mechanism, last=True)
     gaussian = isinstance(mechanism, DiscreteGaussian)
@@ -118,7 +123,7 @@ def release_scores(
         counts=(last.values[:bins], last.values[bins:]),
         totals=first.values,
         noise_scale=noise_scale(mechanism, sensitivity),
-        totals_scale=noise_scale(DiscreteLaplace(TOTALS * epsilon), sensitivity),
+        totals_scale=noise_scale(counting, sensitivity),
         gaussian=gaussian,
         weights=weights,
         level_rate=float(level.epsilon) / (2 * max(weights) * unit.max_rows),
@@ -160,7 +165,10 @@ def counting_mechanism(
     if delta == 0:
         return laplace
     gaussian = DiscreteGaussian(epsilon, delta)
-    better = gaussian.variance(sensitivity) < 2 * laplace.scale(sensitivity) ** 2
+    try:
+        better = gaussian.variance(sensitivity) < 2 * laplace.scale(sensitivity) ** 2
+    except ParameterError:  # Gaussian noise has the smaller range of scales
+        return laplace
     return gaussian if better else laplace
 
 

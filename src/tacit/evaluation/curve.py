@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import trapezoid
+from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr
 
 from tacit.desk.roc_family import Counted
@@ -20,60 +22,70 @@ from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_roc, roc_html
 from tacit.evaluation.metrics import Metrics
 from tacit.evaluation.model import Evidence, Floats, Model, Noise
-from tacit.evaluation.posterior import curves, draw, draw_counts, draw_direct, generator, plain_curves, rates_of
+from tacit.evaluation.posterior import (
+    bend_spreads,
+    curves,
+    draw,
+    draw_counts,
+    draw_direct,
+    generator,
+    plain_curves,
+    rates_of,
+)
 from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 
-FEW, MANY = 200, 1000
-STRETCH = 1.1
+NUMBER = 400
+# Intervals are wider than the posterior says, for curves unlike those of the model: by this factor, and bands by more
+# where the release cannot correct the model, because the noise of a class total is large beside the class, or where
+# there is no model.
+ROOM, MORE_ROOM, LARGE_NOISE = 1.05, 0.15, 0.1
+TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
 MODEL_BINS = 32  # beyond, bins are so full that counts speak for themselves
+COARSE = np.unique(np.concatenate([np.linspace(0.0, 1.0, 101), ndtr(np.linspace(-4.0, 4.0, 41))]))
 GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), ndtr(np.linspace(-4.5, 4.5, 121))]))
 
 
 class Draws:
     """Draws from the posterior: counts by class and bin (from the highest scores down) and curves on the grid."""
 
-    def __init__(self, evidence: Evidence, number: int, *, stretch: float = 1.0) -> None:
+    def __init__(self, evidence: Evidence, number: int) -> None:
         rng = generator(evidence)
         if evidence.bins > MODEL_BINS:
-            self.sample, self.population = draw_direct(evidence, rng, number=number, stretch=stretch)
+            self.sample, self.population = draw_direct(evidence, rng, number=number)
             self._state = None
         else:
             model = Model(evidence)
-            self._state = model.unfold(draw(model, rng, number=number, stretch=stretch))
+            self._state = model.unfold(draw(model, rng, number=number))
             self.sample, self.population = draw_counts(model, self._state, rng)
+        self._bends = bend_spreads(self.population) * rng.standard_normal(self.sample[:, 0].shape)
+        self._sags = rng.random(number)
 
-    @cached_property
-    def sample_curves(self) -> Floats:
-        """Curves of test sets that fit the release."""
-        return self._curves(self.sample)
+    def best_guess(self) -> Floats:
+        """The test set's curve on the grid: the median of its draws, which is best under the area between curves."""
+        if self._state is None:
+            return np.asarray(plain_curves(self.sample.mean(axis=0)[None], GRID)[0])
+        middle = np.median(curves(self._state, self.sample, COARSE, sags=self._sags), axis=0)
+        middle[0], middle[-1] = 0.0, 1.0
+        return np.asarray(PchipInterpolator(COARSE, np.maximum.accumulate(middle))(GRID))
 
     @cached_property
     def population_curves(self) -> Floats:
-        """Curves of populations that fit the release."""
-        return self._curves(self.population)
-
-    def _curves(self, counts: Floats) -> Floats:
+        """Curves of populations that fit the release, on the coarse grid."""
         if self._state is None:
-            return plain_curves(counts, GRID)
-        return curves(self._state, counts, GRID)
+            return plain_curves(self.population, COARSE, bends=self._bends)
+        return curves(self._state, self.population, COARSE, bends=self._bends, sags=self._sags)
 
 
 def read_evidence(binned: Binned) -> Evidence:
     """Turn a release into evidence, from the highest scores down."""
     heavy = max(binned.weights)
     weights = binned.weights[0] / heavy, binned.weights[1] / heavy
-    mass = max(float(np.dot(binned.weights, np.maximum(binned.totals, 1))), 1.0)
-    bins = len(binned.cuts) - 1
-    halves = 2.0 ** np.arange(round(math.log2(bins)))
-    levels = np.minimum(1.2, math.sqrt(2) / binned.level_rate * halves / mass)
     return Evidence(
         counts=np.stack([c[::-1].astype(np.float64) for c in binned.counts]),
-        totals=binned.totals.astype(np.float64),
         noise=Noise(binned.noise_scale, binned.gaussian),
-        totals_noise=Noise(binned.totals_scale),
         weights=weights,
-        imbalance=float(np.sqrt((levels**2).sum() + 0.05**2)),
+        balance=Noise(1 / (binned.level_rate * heavy)),
     )
 
 
@@ -100,13 +112,11 @@ class RocCurve:
         self.pos_label = pos_label
         noise = math.sqrt(self._evidence.bins * self._evidence.noise.variance)
         self.unknown = bool(self._evidence.counts.sum(axis=1).min() < max(1.5 * noise, 1.0))
-        few = Draws(self._evidence, FEW if self._evidence.bins <= MODEL_BINS else FEW // 2)
-        middle = np.median(few.sample_curves, axis=0)
-        middle[0], middle[-1] = 0.0, 1.0
         self.fpr = GRID.copy()
-        self.tpr = np.clip(np.maximum.accumulate(middle), 0.0, 1.0)
-        self.thresholds = self._thresholds(few)
-        self.auc = float(np.trapezoid(self.tpr, self.fpr))
+        self.tpr = np.clip(np.maximum.accumulate(self.posterior.best_guess()), 0.0, 1.0)
+        self.tpr[0], self.tpr[-1] = 0.0, 1.0
+        self.thresholds = self._thresholds(self.posterior)
+        self.auc = float(trapezoid(self.tpr, self.fpr))
         for array in (self.fpr, self.tpr, self.thresholds):
             array.flags.writeable = False
 
@@ -125,31 +135,29 @@ class RocCurve:
         tail = (1 - check_level("auc_interval", level)) / 2
         if self.unknown:
             return 0.0, 1.0
-        low, high = np.quantile(self.auc_draws(), [tail, 1 - tail])
-        return float(low), float(high)
+        low, middle, high = np.quantile(self.auc_draws(), [tail, 0.5, 1 - tail])
+        return max(float(middle - ROOM * (middle - low)), 0.0), min(float(middle + ROOM * (high - middle)), 1.0)
 
     def auc_draws(self) -> Floats:
         """Areas under curves of populations that fit the release: draws from the posterior."""
-        return np.asarray(np.trapezoid(self.posterior.population_curves, GRID, axis=1))
+        return np.asarray(trapezoid(self.posterior.population_curves, COARSE, axis=1))
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper true-positive rates at ``fpr`` that hold the population's whole curve together."""
         check_level("band", level)
         if self.unknown:
             return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
-        # No release of this size shows what a row, or half the noise of a count, can hide: leave that much room.
-        hidden = 1 + 0.5 * math.sqrt(self._evidence.noise.variance)
-        row = np.minimum(hidden / np.maximum(self._evidence.counts.sum(axis=1), 2.0), 0.5)
+        row = np.minimum(1.0 / np.maximum(self._evidence.counts.sum(axis=1), 2.0), 0.5)
         curves = self.posterior.population_curves
-        if self._evidence.bins > MODEL_BINS:
-            low, high = _by_spreads(curves, level, float(row[1]))
+        noisy = math.sqrt(self._evidence.bins * self._evidence.noise.variance) * row.max()
+        direct = self._evidence.bins > MODEL_BINS
+        room = ROOM + MORE_ROOM * (1.0 if direct else min(noisy / LARGE_NOISE, 1.0))
+        low, high = _together(curves, level, row, room)
+        if direct:
             first, last = np.median(rates_of(self.posterior.population)[:, 0, [1, -2]], axis=0)
             low[first > GRID], high[first > GRID] = 0.0, np.interp(first, GRID, high)
             low[last < GRID], high[last < GRID] = np.interp(last, GRID, low), 1.0  # nothing is known inside end bins
-        else:
-            low, high = _by_depth(curves, level)
-        low = np.minimum(np.interp(GRID - row[0], GRID, low) - row[1], self.tpr)
-        high = np.maximum(np.interp(GRID + row[0], GRID, high) + row[1], self.tpr)
+        low, high = np.minimum(low, self.tpr), np.maximum(high, self.tpr)
         low[0] = 0.0
         low[-1] = 1.0
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
@@ -183,8 +191,8 @@ class RocCurve:
 
     @cached_property
     def posterior(self) -> Draws:
-        """Draws of counts and curves behind all intervals."""
-        return Draws(self._evidence, MANY, stretch=STRETCH)
+        """Draws of counts and curves behind the curve and all intervals."""
+        return Draws(self._evidence, NUMBER)
 
     def _thresholds(self, draws: Draws) -> Floats:
         """The score at each point: knots are where bins end, and between knots cells are even along the curve."""
@@ -207,25 +215,18 @@ class RocCurve:
         return f"<private ROC curve: AUC {self.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}>"
 
 
-def _by_spreads(curves: Floats, level: float, least: float) -> tuple[Floats, Floats]:
-    """A band that holds whole curves: the median and so many pointwise spreads; for many, full bins."""
-    low, middle, high = np.quantile(curves, [0.16, 0.5, 0.84], axis=0)
-    spread = np.maximum((high - low) / 2, least / 2)
-    reach = np.quantile((np.abs(curves - middle) / spread)[:, 1:-1].max(axis=1), level)
-    return middle - reach * spread, middle + reach * spread
+def _together(curves: Floats, level: float, row: Floats, room: float) -> tuple[Floats, Floats]:
+    """A band that holds whole curves: the median, and so many times the pointwise interval to either side.
 
-
-def _by_depth(curves: Floats, level: float) -> tuple[Floats, Floats]:
-    """A band that holds whole curves: cut off as many of the lowest and highest values at each point as that allows."""
-    drawn = np.sort(curves, axis=0)[:, 1:-1]
-    first, last = 0, len(curves) // 2
-    while last - first > 1:
-        cut = (first + last) // 2
-        inside = ((curves[:, 1:-1] >= drawn[cut]) & (curves[:, 1:-1] <= drawn[-1 - cut])).all(axis=1)
-        first, last = (cut, last) if inside.mean() >= level else (first, cut)
-    ends = np.zeros(1), np.ones(1)
-    low, high = (np.concatenate([ends[0], drawn[k], ends[1]]) for k in (first, -1 - first))
-    return low, high
+    No interval is narrower than what one row of either class makes on the curve.
+    """
+    low, middle, high = np.quantile(curves, [TAIL, 0.5, 1 - TAIL], axis=0)
+    least = row[1] + (np.interp(COARSE + row[0], COARSE, middle) - np.interp(COARSE - row[0], COARSE, middle)) / 2
+    below, above = np.maximum(middle - low, least), np.maximum(high - middle, least)
+    away = np.maximum((middle - curves) / below, (curves - middle) / above)
+    reach = room * np.quantile(away[:, 1:-1].max(axis=1), level)
+    low, high = middle - reach * below, middle + reach * above
+    return np.interp(GRID, COARSE, low), np.interp(GRID, COARSE, high)
 
 
 def check_level(owner: str, level: float) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_band
@@ -116,7 +117,7 @@ class Metrics:
     def average_precision(self, level: float = LEVEL) -> Estimate:
         """Area under the precision–recall curve."""
         recalls = np.linspace(0.0, 1.0, 401)
-        return self._estimate(np.asarray(np.trapezoid(self._precision_at(recalls), recalls, axis=1)), level)
+        return self._estimate(np.asarray(trapezoid(self._precision_at(recalls), recalls, axis=1)), level)
 
     def lift(self, level: float = LEVEL) -> Band:
         """How many times more positives than by chance are in the top share of the scores, at shares up to 1."""

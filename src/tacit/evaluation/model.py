@@ -2,11 +2,13 @@
 
 On a probit axis z = Φ⁻¹(FPR) a ROC curve is close to a straight line, whatever the scale of the scores. The prior is
 such a line (two parameters) with a few smooth wiggles, cut into bins at unknown places, and classes of unknown size.
-Every parameter is a standard normal deviate, so that the prior reads −‖ξ‖²/2.
+Every parameter is a standard normal deviate, so that the prior reads −‖ξ‖²/2. The likelihood is that of the release:
+the law of its noise around counts that scatter about the curve, and of cuts by their balance.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +19,11 @@ Floats = NDArray[np.float64]
 
 WIGGLES = 5
 # Centre and spread of the separation, and spreads of log σ, of the first wiggle, of log-gaps and of the middle cut.
-D_MEAN, D_SPREAD, SIGMA_SPREAD, WIGGLE_SPREAD, GAP_SPREAD, MIDDLE_SPREAD = 2.0, 1.5, 0.4, 0.2, 1.0, 2.0
-SHAPE = 2 + WIGGLES  # parameters of the curve itself: separation, spread, wiggles
+D_MEAN, D_SPREAD, SIGMA_SPREAD, WIGGLE_SPREAD, GAP_SPREAD, MIDDLE_SPREAD = 2.0, 1.5, 0.55, 0.2, 1.0, 2.0
+SHAPE = 3 + WIGGLES  # parameters of the curve itself: separation, spread, size of the wiggles, wiggles
+ROUGH_SPREAD = 0.6  # of the logarithm of the wiggles' size: some curves are far rougher than others
 MISFIT = 0.10  # relative standard deviation of a bin's share around the smooth curve
+TIES = 0.05  # chance that a cut falls among ties
 _LEAST = 1e-4  # expected count of a bin, at least
 _EDGE = 8.0
 
@@ -41,6 +45,14 @@ class Noise:
         b = self.scale
         reach, tilt = rest / spread, spread / b
         return -rest / b + log_ndtr(reach - tilt), rest / b + log_ndtr(-reach - tilt)
+
+    def log_density(self, rest: Floats, spread: Floats) -> Floats:
+        """Log-density, up to a constant, of this noise plus a normal deviate of the given spread."""
+        if self.gaussian:
+            variance = spread**2 + self.variance
+            return np.asarray(-(rest**2) / variance / 2 - np.log(variance) / 2)
+        up, down = self._sides(rest, spread)
+        return np.asarray(np.logaddexp(up, down) + (spread / self.scale) ** 2 / 2)
 
     def draw_counts(self, released: Floats, mean: Floats, spread: Floats, rng: np.random.Generator) -> Floats:
         """Draw the true count, given its prior N(mean, spread²) and what was released."""
@@ -67,21 +79,17 @@ class Evidence:
     ----------
     counts : array of shape (2, bins)
         Negatives, then positives.
-    totals : array of shape (2,)
-        The noisy class totals that were released first.
-    noise, totals_noise : Noise
+    noise : Noise
     weights : (float, float)
         How much a negative and a positive weighed when bins were balanced.
-    imbalance : float
-        How far the logarithms of the bins' weights may be apart, as a standard deviation.
+    balance : Noise
+        How far the two sides of a cut may be from equal weight.
     """
 
     counts: Floats
-    totals: Floats
     noise: Noise
-    totals_noise: Noise
     weights: tuple[float, float]
-    imbalance: float
+    balance: Noise
 
     @property
     def bins(self) -> int:
@@ -135,7 +143,8 @@ class Model:
         m = self.bins
         d = np.maximum(D_MEAN + D_SPREAD * xi[:, 0], -2.0)
         sigma = np.exp(SIGMA_SPREAD * np.clip(xi[:, 1], -6, 6))
-        wiggles = xi[:, 2:SHAPE] * (WIGGLE_SPREAD / np.arange(1, WIGGLES + 1))
+        rough = np.exp(ROUGH_SPREAD * np.clip(xi[:, 2:3], -4, 4))
+        wiggles = xi[:, 3:SHAPE] * rough * (WIGGLE_SPREAD / np.arange(1, WIGGLES + 1))
         gaps = (d[:, None] + 3.0) / m * np.exp(GAP_SPREAD * np.clip(xi[:, SHAPE + 1 : SHAPE + m - 1], -6, 4))
         steps = np.concatenate([np.zeros((len(xi), 1)), np.cumsum(gaps, axis=1)], axis=1)
         middle = -d / 2 + MIDDLE_SPREAD * xi[:, SHAPE]
@@ -148,19 +157,46 @@ class Model:
         expected = np.maximum(shares * sizes[:, :, None], _LEAST)
         return State(d, 1 / sigma, wiggles, z, fpr, tpr, sizes, expected)
 
-    def imbalance(self, state: State) -> Floats:
-        """How far bins are from the equal weight that they were cut to have, in standard deviations of its log."""
-        weights = np.array(self.evidence.weights)
-        mass = (weights[None, :, None] * state.expected).sum(axis=1)
-        return np.asarray(np.log(self.bins * mass / mass.sum(axis=1, keepdims=True) + 1e-3) / self.evidence.imbalance)
+    def balances(self, state: State) -> tuple[Floats, Floats, Floats]:
+        """For each cut, the last level first: weight above minus below, its spread in a sample, and both together."""
+        weights = np.array(self.evidence.weights)[:, None]
+        mass = (weights * state.expected).sum(axis=1)
+        variance = (weights**2 * _variance(state.expected)).sum(axis=1)
+        gaps, variances, sums = [], [], []
+        while mass.shape[1] > 1:
+            gaps.append(mass[:, ::2] - mass[:, 1::2])
+            mass, variance = mass[:, ::2] + mass[:, 1::2], variance[:, ::2] + variance[:, 1::2]
+            variances.append(variance)
+            sums.append(mass)
+        gap, square, total = (np.concatenate(parts, axis=1) for parts in (gaps, variances, sums))
+        return gap, np.sqrt(square), total
 
     def residuals(self, xi: Floats) -> Floats:
-        """Residuals whose squares add up to twice the negative log-posterior of a normal approximation."""
+        """Residuals whose squares add up to about twice the negative log-posterior: for a first fit."""
         state = self.unfold(xi)
         e = self.evidence
-        expected = state.expected
-        spread = np.sqrt(e.noise.variance + expected + (MISFIT * expected) ** 2)
-        fit = ((e.counts - expected) / spread).reshape(len(xi), -1)
-        total = (e.totals - state.sizes) / np.sqrt(e.totals_noise.variance + state.sizes)
-        sizes = xi[:, -2:] / 3.0  # a little help where nothing is known about a class
-        return np.concatenate([fit, total, xi[:, :-2], sizes, self.imbalance(state)], axis=1)
+        fit = (e.counts - state.expected) / np.sqrt(e.noise.variance + _variance(state.expected))
+        gap, spread, total = self.balances(state)
+        balance = gap * np.sqrt(1 / (e.balance.variance + spread**2) + 3 / total**2)
+        return np.concatenate([fit.reshape(len(xi), -1), self._scaled(xi), balance], axis=1)
+
+    def log_posterior(self, xi: Floats) -> Floats:
+        """The logarithm of the posterior density, up to a constant."""
+        state = self.unfold(xi)
+        e = self.evidence
+        fit = e.noise.log_density(e.counts - state.expected, np.sqrt(_variance(state.expected)))
+        gap, spread, total = self.balances(state)
+        # A cut's log-probability falls with its imbalance; but ties cannot be cut in two, and then any balance will do.
+        balanced = e.balance.log_density(gap, spread) - math.log(2 * e.balance.scale)
+        balance = np.logaddexp(balanced, np.log(TIES / 2 / total))
+        return np.asarray(fit.sum(axis=(1, 2)) + balance.sum(axis=1) - (self._scaled(xi) ** 2).sum(axis=1) / 2)
+
+    @staticmethod
+    def _scaled(xi: Floats) -> Floats:
+        """Deviates as the prior sees them: next to nothing is known about the sizes of classes."""
+        return np.concatenate([xi[:, :-2], xi[:, -2:] / 3.0], axis=1)
+
+
+def _variance(expected: Floats) -> Floats:
+    """How far a sample's count may be from the smooth curve's: sampling, and what no smooth curve shows."""
+    return np.asarray(expected + (MISFIT * expected) ** 2)

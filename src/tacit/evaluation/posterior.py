@@ -6,21 +6,25 @@ Public side, and deterministic: the generator is seeded from the released number
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 
 from tacit.evaluation.model import MISFIT, Evidence, Floats, Model, State
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
-_FREEDOM = 20
+LEAST_BEND, BEND, MOST_STEEP = 0.1, 0.12, 5.0
+PROPOSALS, WIDEN, FRESH = 2, 1.2, (0.6, 0.3)
+STEPS, WORK = 24, 96  # moves of the chains, and moves times bins: with many bins the normal draw is nearly right
 
 
 def generator(evidence: Evidence) -> np.random.Generator:
     """A generator that depends on the release alone."""
-    body = np.concatenate([evidence.counts.ravel(), evidence.totals]).tobytes()
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(body).digest()[:8], "little"))
+    digest = hashlib.sha256(evidence.counts.tobytes()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:8], "little"))
 
 
 def best_fit(model: Model, rounds: int = 12) -> tuple[Floats, Floats]:
@@ -57,18 +61,44 @@ def _local(model: Model, xi: Floats) -> tuple[float, Floats, Floats]:
     return float(here @ here) / 2, slopes @ here, slopes @ slopes.T + 1e-6 * np.eye(model.size)
 
 
-def draw(model: Model, rng: np.random.Generator, *, number: int, stretch: float = 1.0) -> Floats:
-    """Draw parameters around the best fit.
+def draw(model: Model, rng: np.random.Generator, *, number: int) -> Floats:
+    """Draw parameters from the posterior: draw widely around the best fit, weigh, then move by Markov chains.
 
-    With ``stretch`` 1 from the normal approximation of the posterior, which is enough for a best guess. Larger values
-    widen it and give it the tails of a t distribution: intervals then allow for curves unlike those of the model.
+    All chains move together. A move mixes the present place with a fresh normal draw and is accepted by the ratio of
+    the posterior to that normal density, so that many parameters cost little.
     """
-    xi, precision = best_fit(model)
-    deviates = rng.standard_normal((model.size, number))
-    if stretch != 1.0:
-        deviates *= stretch / np.sqrt(rng.chisquare(_FREEDOM, number) / _FREEDOM)
-    drawn: Floats = xi + np.linalg.solve(np.linalg.cholesky(precision).T, deviates).T
-    return drawn
+    center, precision = best_fit(model)
+    root = WIDEN * np.linalg.inv(np.linalg.cholesky(precision))  # ξ = centre + white · root
+    white = rng.standard_normal((PROPOSALS * number, model.size))
+    place = center + white @ root
+    excess = model.log_posterior(place) + (white**2).sum(axis=1) / 2
+    kept = _resampled(excess, number, rng)
+    white, place, excess = white[kept], place[kept], excess[kept]
+    for step in range(min(STEPS, WORK // model.bins)):
+        fresh = FRESH[step % len(FRESH)]
+        moved = math.sqrt(1 - fresh**2) * white + fresh * rng.standard_normal(white.shape)
+        there = center + moved @ root
+        gain = model.log_posterior(there) + (moved**2).sum(axis=1) / 2
+        taken = np.log(1.0 - rng.random(number)) < gain - excess
+        white[taken], place[taken], excess[taken] = moved[taken], there[taken], gain[taken]
+    return place
+
+
+def _resampled(excess: Floats, number: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Indices in proportion to the weights, or to a power of them where few draws would carry all the weight."""
+    logs = excess - excess.max()
+    power = 1.0
+    while _effective(power * logs) < number / 2:
+        power *= 0.8
+    weights = np.cumsum(np.exp(power * logs))
+    ticks = (np.arange(number) + rng.random()) / number
+    return np.asarray(np.minimum(np.searchsorted(weights, ticks * weights[-1]), len(logs) - 1))
+
+
+def _effective(logs: Floats) -> float:
+    """How many equal weights these are worth."""
+    weights = np.exp(logs)
+    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -81,9 +111,7 @@ def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[F
     return sample, np.maximum(population, 1e-6)
 
 
-def draw_direct(
-    evidence: Evidence, rng: np.random.Generator, *, number: int, stretch: float = 1.0
-) -> tuple[Floats, Floats]:
+def draw_direct(evidence: Evidence, rng: np.random.Generator, *, number: int) -> tuple[Floats, Floats]:
     """Draw counts of the sample and the population where bins are so full that no model is needed."""
     counts, variance = evidence.counts, evidence.noise.variance
     near, far = (_moving_average(counts, width) for width in (3, 17))
@@ -91,9 +119,9 @@ def draw_direct(
     prior = 0.25 * level**2 + level  # how far a bin may be from its neighbours
     gain = prior / (prior + variance)
     shape = (number, *counts.shape)
-    noise = rng.standard_normal(shape) * stretch * np.sqrt(gain * variance)
+    noise = rng.standard_normal(shape) * np.sqrt(gain * variance)
     sample = np.maximum(level + gain * (counts - level) + noise, 0.0)
-    return sample, np.maximum(sample + rng.standard_normal(shape) * stretch * np.sqrt(sample), 1e-6)
+    return sample, np.maximum(sample + rng.standard_normal(shape) * np.sqrt(sample), 1e-6)
 
 
 def _moving_average(counts: Floats, width: int) -> Floats:
@@ -111,7 +139,20 @@ def rates_of(counts: Floats) -> Floats:
     return rates
 
 
-def plain_curves(counts: Floats, grid: Floats) -> Floats:
+def bend_spreads(counts: Floats) -> Floats:
+    """How far the curve may bend between two knots, where nothing is seen: spreads of its log-odds there.
+
+    A concave curve stays above the chord of a bin, and below the chords of its neighbours, prolonged. In terms of odds
+    of the way between two knots that is from 1 to the ratio of the neighbours' slopes.
+    """
+    logs = np.log(counts + 0.5)
+    slopes = logs[:, 1] - logs[:, 0]
+    steps = np.diff(slopes, axis=1)
+    around = np.concatenate([2 * steps[:, :1], steps[:, 1:] + steps[:, :-1], 2 * steps[:, -1:]], axis=1)
+    return np.asarray(LEAST_BEND + BEND * np.minimum(np.abs(around), MOST_STEEP))
+
+
+def plain_curves(counts: Floats, grid: Floats, bends: Floats | None = None) -> Floats:
     """True-positive rates on a grid: a monotone cubic through the median knots, warped to pass through each draw's."""
     rates = rates_of(counts)
     middle = rates_of(np.median(counts, axis=0)[None])[0]
@@ -126,25 +167,49 @@ def plain_curves(counts: Floats, grid: Floats) -> Floats:
         return np.asarray(np.where(tied[place], np.interp(inner, fpr, tpr), smooth_at(inner)))
 
     model = np.broadcast_to(middle[:, None], (2, len(counts), rates.shape[2]))
-    return _warped(rates, model, grid, curve)
+    return _warped(rates, model, grid, curve, bends)
 
 
-def curves(state: State, counts: Floats, grid: Floats) -> Floats:
+def curves(state: State, counts: Floats, grid: Floats, *, sags: Floats, bends: Floats | None = None) -> Floats:
     """True-positive rates on a grid of false-positive rates: the smooth curve, warped to pass through the counts."""
     rates = rates_of(counts)
     model = np.zeros((2, len(counts), rates.shape[2]))
     model[:, :, 1:-1] = state.fpr, state.tpr
     model[:, :, -1] = 1.0
-    return _warped(rates, model, grid, lambda inner: np.maximum.accumulate(state.curve(inner), axis=1))
+
+    def curve(inner: Floats) -> Floats:
+        return np.maximum.accumulate(state.curve(inner), axis=1)
+
+    return _warped(rates, model, grid, curve, bends, sags)
 
 
-def _warped(rates: Floats, model: Floats, grid: Floats, curve: Callable[[Floats], Floats]) -> Floats:
-    """Move each smooth curve, bin by bin, from the model's knots to a draw's knots."""
-    number = len(rates)
-    inner = np.stack([np.interp(grid, rates[i, 0], model[0, i]) for i in range(number)])
-    smooth = curve(inner)
-    place = np.stack([np.searchsorted(rates[i, 0, 1:-1], grid, side="right") for i in range(number)])
-    low, high = (np.take_along_axis(model[1], place + side, axis=1) for side in (0, 1))
-    share = np.clip((smooth - low) / np.maximum(high - low, 1e-12), 0.0, 1.0)
-    first, last = (np.take_along_axis(rates[:, 1], place + side, axis=1) for side in (0, 1))
-    return np.asarray(first + share * (last - first))
+def _warped(
+    rates: Floats,
+    model: Floats,
+    grid: Floats,
+    curve: Callable[[Floats], Floats],
+    bends: Floats | None = None,
+    sags: Floats | None = None,
+) -> Floats:
+    """Move each smooth curve, bin by bin, from the model's knots to a draw's knots, and bend it between them.
+
+    A bend b multiplies the odds of the way between two knots by e^b. Below the chord between two knots, where few real
+    curves are, a curve keeps the given share of its sag.
+    """
+    place = np.stack([np.searchsorted(knots, grid, side="right") for knots in rates[:, 0, 1:-1]])
+
+    def ends(knots: Floats) -> tuple[Floats, Floats]:
+        return np.take_along_axis(knots, place, axis=1), np.take_along_axis(knots, place + 1, axis=1)
+
+    (left, right), (low, high) = ends(rates[:, 0]), ends(model[0])
+    across = np.clip((grid - left) / np.maximum(right - left, 1e-12), 0.0, 1.0)
+    inner = low + (high - low) * across
+    low, high = ends(model[1])
+    share = np.clip((curve(inner) - low) / np.maximum(high - low, 1e-12), 0.0, 1.0)
+    if sags is not None:
+        share += (1 - sags[:, None]) * np.maximum(across - share, 0.0)
+    if bends is not None:
+        odds = share * np.exp(np.take_along_axis(bends, place, axis=1))
+        share = odds / (1 - share + odds)
+    low, high = ends(rates[:, 1])
+    return np.asarray(low + share * (high - low))

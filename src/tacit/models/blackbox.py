@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from tacit.desk.blackbox import declared_rows, foreign, pay_for_black_box
@@ -115,6 +116,8 @@ class BlackBoxClassifier(PrivateClassifier):
 def foreign_input(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Check the shape of what a foreign model gets: frames and texts go on as they are, for models that know them."""
     X = foreign(X)
-    if len(np.shape(X)) == 1 and np.asarray(X).dtype.kind in "OUT":
-        return X
-    return matrix_input(estimator, X, reset=reset, dtype=None, as_it_is=hasattr(X, "iloc"))
+    if hasattr(X, "columns") or sp.issparse(X):
+        return matrix_input(estimator, X, reset=reset, dtype=None, as_it_is=hasattr(X, "columns"))
+    array = np.asarray(X)
+    is_text = array.ndim == 1 and array.dtype.kind in "OUT"
+    return array if is_text else matrix_input(estimator, array, reset=reset, dtype=None)

@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.desk.estimators import PrivateEstimator
 from tacit.desk.schemas import table_matrix
 from tacit.errors import bad_parameter
-from tacit.models._base import Floats, PrivateClassifier, check_fitted
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 from tacit.privacy.release import Receipt
 
 
@@ -68,12 +69,18 @@ class SelectingClassifier(PrivateClassifier):
         tags.input_tags.two_d_array = self.schema is None
         return tags
 
+    def _takes_many_classes(self) -> bool:
+        return bool(self.classifier is None or self.classifier._takes_many_classes())
+
+    def _draws_anew(self) -> bool:
+        return any(part is not None and part._draws_anew() for part in (self.classifier, self.selector))
+
     def fit(self, X: Any, y: Any, *, persons: Any = None) -> SelectingClassifier:
         """Select, then train on what was selected."""
-        if not isinstance(self.classifier, PrivateClassifier):
-            expected = "a tacit classifier of matrices"
-            raise bad_parameter("SelectingClassifier", "classifier", expected, type(self.classifier).__name__)
-        matrix = self._matrix(X)
+        check_halves(self.classifier, self.selector, "SelectingClassifier")
+        matrix = self._matrix(X, reset=True)
+        if self.schema is None:
+            y = label_input(self, matrix, y)
         self.selector_ = None
         receipts = []
         if self.selector is not None:
@@ -88,12 +95,6 @@ class SelectingClassifier(PrivateClassifier):
         return self
 
     @property
-    def n_features_in_(self) -> int:
-        """How many features there are before selection."""
-        check_fitted(self)
-        return int(len(self.selector_.support_) if self.selector_ is not None else self.classifier_.n_features_in_)
-
-    @property
     def can_be_saved(self) -> bool:
         """Whether its classifier can be written as data."""
         return bool(self.classifier_.can_be_saved)
@@ -106,21 +107,33 @@ class SelectingClassifier(PrivateClassifier):
             return None
         weights = table[0] if len(table) == 1 else table[-1] - table[:-1].mean(axis=0)
         chosen = np.arange(len(weights)) if self.selector_ is None else np.flatnonzero(self.selector_.support_)
-        named = (lambda j: f"x{j}") if self.schema is None else self.schema.feature_name
-        return [(named(int(j)), float(weight)) for j, weight in zip(chosen, weights, strict=True)]
+        return [(self._name(int(j)), float(weight)) for j, weight in zip(chosen, weights, strict=True)]
 
-    def _matrix(self, X: Any) -> Any:
-        return X if self.schema is None else table_matrix(X, self.schema)
+    def _name(self, feature: int) -> str:
+        if self.schema is not None:
+            return str(self.schema.feature_name(feature))
+        names = getattr(self, "feature_names_in_", None)
+        return f"x{feature}" if names is None else str(names[feature])
+
+    def _matrix(self, X: Any, *, reset: bool) -> Any:
+        return matrix_input(self, X, reset=reset) if self.schema is None else table_matrix(X, self.schema)
 
     def _selected(self, matrix: Any) -> Any:
-        columns = np.flatnonzero(self.selector_.support_)
-        return np.asarray(matrix)[:, columns] if isinstance(matrix, list) else matrix[:, columns]
+        return matrix[:, np.flatnonzero(self.selector_.support_)]
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)
-        matrix = self._matrix(X)
+        matrix = self._matrix(X, reset=False)
         scores: Floats = self.classifier_._log_scores(matrix if self.selector_ is None else self._selected(matrix))
         return scores
+
+
+def check_halves(classifier: Any, selector: Any, owner: str) -> None:
+    """Both must pay for what they learn: anything else would look at private rows for nothing."""
+    if not isinstance(classifier, PrivateClassifier) or isinstance(classifier, SelectingClassifier):
+        raise bad_parameter(owner, "classifier", "a tacit classifier of matrices", type(classifier).__name__)
+    if selector is not None and not (isinstance(selector, PrivateEstimator) and isinstance(selector, SelectorMixin)):
+        raise bad_parameter(owner, "selector", "None or a selector of tacit's", type(selector).__name__)
 
 
 def in_sequence(receipts: list[Receipt]) -> Receipt:

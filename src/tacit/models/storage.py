@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tacit._version import __version__
 from tacit.desk.counts import Rules
 from tacit.desk.schemas import Schema, table_schema
-from tacit.desk.text import text_width
+from tacit.desk.text import TEXT_PARTS, text_width
 from tacit.errors import ModelError, TacitError, bad_parameter
 from tacit.models._base import PrivateClassifier
 from tacit.models.chain import ChosenFeatures, SelectingClassifier
@@ -127,16 +127,13 @@ def pack(model: Any) -> Json:
         "arrays": {name: getattr(model, name).tolist() for name in _ARRAYS[kind]},
         "receipt": model.receipt_.to_dict(),
     }
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None:
-        body["feature_names"] = [str(name) for name in names]
     if isinstance(model, TabularClassifier):
         body["schema"] = model.table_.schema.to_dict()
     if isinstance(model, TextClassifier):
         body["rules"] = _pack_rules(model)
     if isinstance(model, LogisticRegression):
         body["norm"] = model.norm_
-    return body | _input(model)
+    return body | _names(model) | _input(model)
 
 
 def _pack_chain(model: SelectingClassifier) -> Json:
@@ -148,13 +145,17 @@ def _pack_chain(model: SelectingClassifier) -> Json:
             "chosen": np.flatnonzero(support).tolist(),
             "receipt": model.selector_.receipt_.to_dict(),
         }
-    return {
-        "kind": "SelectingClassifier",
-        "schema": None if model.schema is None else model.schema.to_dict(),
-        "selector": chosen,
-        "classifier": pack(model.classifier_),
-        "receipt": model.receipt_.to_dict(),
-    } | _input(model)
+    return (
+        {
+            "kind": "SelectingClassifier",
+            "schema": None if model.schema is None else model.schema.to_dict(),
+            "selector": chosen,
+            "classifier": pack(model.classifier_),
+            "receipt": model.receipt_.to_dict(),
+        }
+        | _names(model)
+        | _input(model)
+    )
 
 
 def _pack_rules(model: TextClassifier) -> Json:
@@ -166,6 +167,11 @@ def _pack_rules(model: TextClassifier) -> Json:
         "offsets": None if rules.offsets is None else rules.offsets.tolist(),
         "choice": int(model.choice_),
     }
+
+
+def _names(model: Any) -> Json:
+    names = getattr(model, "feature_names_in_", None)
+    return {} if names is None else {"feature_names": [str(name) for name in names]}
 
 
 def _input(model: Any) -> Json:
@@ -244,13 +250,13 @@ def _unpack_rules(reader: _Reader, model: TextClassifier, width: int) -> None:
         raise reader.error("'power' must name 'none', 'root' or 'full' for each column of weights")
     if sizes["e"] != columns:
         raise reader.error("its rules do not fit together")
-    words = reader.whole("words", 1 << bits, 1 << bits)
+    words = reader.whole("words", TEXT_PARTS << bits, TEXT_PARTS << bits)
     model.rules_ = Rules(**arrays, words=words, power=tuple(power), least=reader.whole("least", 1), offsets=offsets)
     model.choice_ = reader.whole("choice", 0, sizes["m"] * sizes["t"] - 1)
 
 
 def _unpack_chain(reader: _Reader) -> Any:
-    reader.only({"kind", "schema", "selector", "classifier", "receipt", "input"})
+    reader.only({"kind", "schema", "selector", "classifier", "receipt", "feature_names", "input"})
     classifier = unpack(reader.mapping("classifier"), reader.place)
     schema = None if reader.body.get("schema") is None else Schema.from_dict(reader.mapping("schema"))
     model = SelectingClassifier(classifier, schema=schema)
@@ -261,7 +267,11 @@ def _unpack_chain(reader: _Reader) -> Any:
     if reader.body.get("selector") is not None:
         model.selector = model.selector_ = _unpack_selection(reader.inner("selector"), width)
         width = len(model.selector_.support_)
-    if schema is not None and schema.n_features != width:
+    if schema is None:
+        model.n_features_in_ = width
+        if "feature_names" in reader.body:
+            model.feature_names_in_ = reader.names("feature_names", width)
+    elif schema.n_features != width:
         raise reader.error("its schema does not fit its features")
     return model
 

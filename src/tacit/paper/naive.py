@@ -37,8 +37,17 @@ def exact(score: str, scale: Scale, method: str = "top-k") -> Bar:
     return Bar(f"{score.upper()} {method}", recipes)
 
 
-def written_bar(method: str, score: str, scale: Scale, data: str, *, epsilon: float = 1.0, most: int = SAMPLED) -> Bar:
-    """NOT PRIVATE: a method of the paper with its split of the budget.
+def written_bar(
+    method: str,
+    score: str,
+    scale: Scale,
+    data: str,
+    *,
+    epsilon: float = 1.0,
+    most: int = SAMPLED,
+    sizes: Sequence[int] | None = None,
+) -> Bar:
+    """NOT PRIVATE: a method of the paper with its split of the budget; ``sizes`` are those of the scale unless given.
 
     Threshold testing does not cut rows; but articles have no bound on their words, so that there training cuts them.
     """
@@ -55,7 +64,7 @@ def written_bar(method: str, score: str, scale: Scale, data: str, *, epsilon: fl
             most=0 if testing else most,
             train_most=SAMPLED if testing and data == "REUTERS" else 0,
         )
-        for size in scale.sizes
+        for size in sizes or scale.sizes
     )
     return Bar(f"{WRITTEN_NAMES[method]} {score.upper()}", recipes)
 
@@ -68,8 +77,10 @@ WRITTEN_NAMES = {
 }
 
 
-def sound_bar(method: str, score: str, scale: Scale, *, epsilon: float = 1.0) -> Bar:
-    """The sound counterpart of a method of the paper."""
+def sound_bar(
+    method: str, score: str, scale: Scale, *, epsilon: float = 1.0, sizes: Sequence[int] | None = None
+) -> Bar:
+    """The sound counterpart of a method of the paper; ``sizes`` are those of the scale unless given."""
     counting = method == "top-k"
     recipes = tuple(
         Recipe(
@@ -82,7 +93,7 @@ def sound_bar(method: str, score: str, scale: Scale, *, epsilon: float = 1.0) ->
             most=0 if method == "ptt" else SAMPLED,
             train_most=SAMPLED,
         )
-        for size in (scale.public_sizes if counting else scale.public_thresholds)
+        for size in sizes or (scale.public_sizes if counting else scale.public_thresholds)
     )
     return Bar(f"{SOUND_NAMES[method]} {score.upper()}", recipes)
 
@@ -224,7 +235,7 @@ def _selection_helps(best: Best) -> Claim:
             f"{sound_name.removesuffix(', sound')}"
         )
     reason = (
-        ". A sound Naive Bayes smooths in proportion to its noise, and then a selection costs more than it brings."
+        ". A sound Naive Bayes smooths in proportion to its noise, and then a selection brings little, or costs."
         if not all(sound)
         else "."
     )
