@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import Pipeline
 
 import tacit
@@ -293,3 +294,5 @@ def test_where_nothing_is_selected_all_features_stay() -> None:
     assert model.receipt_["epsilon"] == 2.0
     with pytest.raises(tacit.ParameterError, match="'classifier'"):
         tacit.SelectingClassifier("none").fit(X, Y)
+    with pytest.raises(tacit.ParameterError, match="'selector'"):
+        tacit.SelectingClassifier(tacit.BernoulliNB(), SelectKBest(k=1)).fit(X, Y)

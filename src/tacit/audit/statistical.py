@@ -29,7 +29,7 @@ Watcher = Callable[[int], None]
 
 CONFIDENCE = 0.999
 _LEAST_RUNS = 100
-_BLOCKS = 32  # parts of the runs on each neighbour: between two of them the clock is read
+_BLOCKS = 16  # parts of the runs on each neighbour: between two of them the clock is read
 
 
 Method = Literal["exact", "replay", "runs"]
@@ -216,29 +216,31 @@ def collect(
     """Run on both data sets in turn, in blocks, until all runs are made or the time is over."""
     sizes = [len(part) for part in np.array_split(np.arange(runs), min(_BLOCKS, runs // 4))]
     until = time.monotonic() + seconds
-    tasks = [(side, size) for size in sizes for side in (0, 1)]
+    needed = np.cumsum(sizes) - sizes < _LEAST_RUNS
+    tasks = [
+        (side, size, math.inf if now else until) for size, now in zip(sizes, needed, strict=True) for side in (0, 1)
+    ]
     found: tuple[list[Any], list[Any]] = ([], [])
     with _watching(progress, 2 * runs) as watch:
         for side, outputs in _blocks(sampler, pair, tasks, jobs):
             found[side].extend(outputs)
             watch(len(outputs))
-            if time.monotonic() > until and min(map(len, found)) >= _LEAST_RUNS:
-                break
     return found
 
 
-def _block(sampler: Sampler, data: Any, side: int, size: int) -> tuple[int, list[Any]]:
-    return side, list(sampler(data, size))
+def _block(sampler: Sampler, data: Any, side: int, size: int, until: float) -> tuple[int, list[Any]]:
+    """One block of runs, or none where the time is over; the clock is the same in all processes."""
+    return side, list(sampler(data, size)) if time.monotonic() < until else []
 
 
 def _blocks(
-    sampler: Sampler, pair: tuple[Any, Any], tasks: list[tuple[int, int]], jobs: int
+    sampler: Sampler, pair: tuple[Any, Any], tasks: list[tuple[int, int, float]], jobs: int
 ) -> Iterator[tuple[int, list[Any]]]:
     if jobs == 1:
-        yield from (_block(sampler, pair[side], side, size) for side, size in tasks)
+        yield from (_block(sampler, pair[side], side, size, until) for side, size, until in tasks)
         return
     pool = Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
-    yield from pool(delayed(_block)(sampler, pair[side], side, size) for side, size in tasks)
+    yield from pool(delayed(_block)(sampler, pair[side], side, size, until) for side, size, until in tasks)
 
 
 class _watching:

@@ -64,7 +64,9 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.out is not None:
         write_page(arguments.out, results)
     if arguments.json:
-        print(json.dumps({"results": [result.to_json() for result in results]}, ensure_ascii=False))
+        lines = {"results": [result.to_json() for result in results if not result.skipped]}
+        lines["skipped"] = [result.to_json() for result in results if result.skipped]
+        print(json.dumps(lines, ensure_ascii=False))
     else:
         _print(results, arguments.out)
     return 0 if all(result.as_expected for result in results) else EXIT_UNEXPECTED
@@ -99,21 +101,24 @@ def _list(entries: Sequence[Any], *, as_json: bool) -> None:
         print(json.dumps({"entries": rows}, ensure_ascii=False))
         return
     for entry in entries:
-        print(f"{entry.name:<46}{entry.method:<8}{'must be caught' if entry.expected == 'violation' else '':<15}")
+        print(f"{entry.name:<49}{entry.method:<8}{'must be caught' if entry.expected == 'violation' else '':<15}")
 
 
 def _print(results: Sequence[Result], page: str | None) -> None:
-    print(f"{'':<46}{'how':<8}{'claimed':>9}{'proven':>9}{'share':>7}  result")
+    print(f"{'':<49}{'how':<8}{'claimed':>9}{'proven':>9}{'share':>7}  result")
     for result in results:
-        found = result.finding
+        if isinstance(result.outcome, str):
+            print(f"{result.entry.name:<49}skipped: {result.outcome}")
+            continue
+        found = result.outcome
         word = "violation" if found.violation else "no violation found"
         surprise = "" if result.as_expected else "   ← not as expected"
         share = min(found.epsilon / found.claimed.epsilon, 999.0)
         print(
-            f"{result.entry.name:<46}{found.method:<8}{found.claimed.epsilon:>9g}{found.epsilon:>9.3g}"
+            f"{result.entry.name:<49}{found.method:<8}{found.claimed.epsilon:>9g}{found.epsilon:>9.3g}"
             f"{share:>7.2f}  {word}{surprise}"
         )
-    caught = [r for r in results if r.entry.expected == "violation"]
+    caught = [r for r in results if r.entry.expected == "violation" and not r.skipped]
     sound = [r for r in results if r.entry.expected == "none"]
     if caught:
         print(f"\n{sum(r.as_expected for r in caught)} of {len(caught)} broken mechanisms were caught.")
