@@ -1,5 +1,6 @@
-"""What can be seen of a text without reading it: where a word stands, how long the text is, how many digits and capitals
-it has. Private in, private out.
+"""What can be seen of a text without reading it: where words stand, how many there are, and digits, and capitals.
+
+Private in, private out.
 
 A public rule cuts a column of text into its opening, its middle and its rest, and adds a few columns of small whole
 numbers; their bins double in width, so that they suit texts of any length. Each row has one bin of each of them.
@@ -22,8 +23,8 @@ PATTERNS: dict[str, str] = {
 
 
 ZONES: dict[str, tuple[int, int | None]] = {"opening": (0, 120), "middle": (120, 240), "rest": (360, None)}
-"""Where each part of a text begins and how many characters it has: some twenty words, forty more, and all others. A word
-that is cut in two at a border counts as two words."""
+"""Where each part of a text begins and how many characters it has: some twenty words, forty more, and all others. A
+word that is cut at a border counts as two words."""
 
 
 def style_schema(classes: tuple[str | int | float, ...], *, bits: int) -> Schema:

@@ -27,17 +27,18 @@ LEAST_PART = 0.3
 LIST_LENGTH = 15.0
 """Words that a text is taken to have where only a list of words is public."""
 
-WORTH_KNOWING = 5.0
-"""Words that are expected in at least this many rows, times 1/ε, keep their place: rarer ones are mostly noise."""
+WORTH_KNOWING = {"text": 15.0, "list": 3.0}
+"""Words that are expected in at least this many rows, times 1/ε, keep their place: rarer ones are mostly noise. Public
+texts of the same kind can be trusted more in this than a list of words."""
 
-UNLISTED = {"text": 0.0, "list": 0.2}
-"""Weight of the other words, as a part of the largest: a list of words may lack those that matter."""
+UNLISTED = {"text": 0.0, "list": 0.5}
+"""Weight of the other words: a list may lack those that matter."""
 
-RARE_WEIGHT = -0.4
+RARE_WEIGHT = {"text": -0.4, "list": -0.2}
 """Weights fall with this power of a word's frequency, so that "the" does not use up a text's norm."""
 
-DAMPING = 3.0
-"""Noise scales that are added to a word's sum before its log-odds are estimated, where its frequency is unknown."""
+DAMPING = 4.0
+"""Noise scales that are added to a word's sum before its log-odds are estimated."""
 
 CLUSTERING = 30.0
 """How much more sums vary than those of independent words would: words come in company."""
@@ -95,11 +96,11 @@ class Prior:
     def weights(self, rows: float, epsilon: float) -> Floats:
         """How much each bucket weighs in a text's vector."""
         expected = rows * self.share
-        known = expected * epsilon >= WORTH_KNOWING
+        known = expected * epsilon >= WORTH_KNOWING[self.kind]
         if not known.any():
             known[np.argmax(expected)] = True
-        weights: Floats = (expected / 50 + 1e-3) ** RARE_WEIGHT
-        return np.where(known, weights, UNLISTED[self.kind] * weights[known].max())
+        weights: Floats = np.clip((expected / 50 + 1e-3) ** RARE_WEIGHT[self.kind], 0.02, 4.0)
+        return np.where(known, weights, UNLISTED[self.kind])
 
     def mass(self, weights: Floats, norm: str) -> float:
         """The usual sum of a text's weights, or of their squares."""
@@ -136,22 +137,23 @@ def word_weights(
 ) -> list[Floats]:
     """Ways to weigh words (each classes × buckets) by how far each class is ahead in the released sums.
 
-    ``rows`` is the number of rows that were added up, ``variance`` that of the noise. Where nothing is known of a word's
-    frequency, its log-odds are estimated as if it occurred in one class alone, and damped. Where it is known, the
-    estimate is that of a linear regression on single words. Public texts tell how words go together, too: a second
-    estimate is that of a regression on all frequent words, with the public covariance in place of the private one.
+    ``rows`` is the number of rows that were added up, ``variance`` that of the noise. Without public texts a word's
+    log-odds are estimated as if it occurred in one class alone, or as often as a list says if that is more, and damped.
+    Public texts of the same kind give two estimates: of a linear regression on single words, and of one on all frequent
+    words, with the public covariance in place of the private one.
     """
+    noise = math.sqrt(variance / 2)
     if prior is None:
-        return [ahead / (np.abs(ahead) + DAMPING * math.sqrt(variance / 2))]
+        return [ahead / (np.abs(ahead) + DAMPING * noise)]
     part = weighing.words_share / GRID
     unit = weighing.weights[: weighing.cells].max() / weights.max()
     least = weighing.floor / (unit if weighing.norm == "L1" else unit**2)
     mean, square = prior.moments(weights, weighing.norm, least)
     total = rows * mean * part
-    spread = rows * square * part**2
-    single = weights * ahead * total / np.maximum(total**2 + CLUSTERING * spread + variance, 1e-300)
     if prior.rows is None:
-        return [single]
+        return [weights * ahead / (total + np.abs(ahead) + DAMPING * noise)]
+    spread = CLUSTERING * rows * square * part**2
+    single = weights * ahead * total / np.maximum(total**2 + spread + variance, 1e-300)
     return [single, _correlated(ahead, rows, variance, weights, weighing.norm, least, part, prior)]
 
 
