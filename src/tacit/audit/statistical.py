@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -25,7 +26,6 @@ from tacit.privacy.budget import Budget
 
 Sampler = Callable[[Any, int], Sequence[Any]]
 Bools = NDArray[np.bool_]
-Watcher = Callable[[int], None]
 
 CONFIDENCE = 0.999
 _LEAST_RUNS = 100
@@ -221,10 +221,10 @@ def collect(
         (side, size, math.inf if now else until) for size, now in zip(sizes, needed, strict=True) for side in (0, 1)
     ]
     found: tuple[list[Any], list[Any]] = ([], [])
-    with _watching(progress, 2 * runs) as watch:
+    with progress_bar(2 * runs, wanted=progress) as watch:
         for side, outputs in _blocks(sampler, pair, tasks, jobs):
             found[side].extend(outputs)
-            watch(len(outputs))
+            watch(len(outputs), "runs")
     return found
 
 
@@ -243,27 +243,18 @@ def _blocks(
     yield from pool(delayed(_block)(sampler, pair[side], side, size, until) for side, size, until in tasks)
 
 
-class _watching:
-    """A progress bar on the error stream, where it is wanted."""
+@contextmanager
+def progress_bar(total: int, *, wanted: bool) -> Iterator[Callable[[int, str], None]]:
+    """A bar on the error stream, where it is wanted; takes steps and what is being done."""
+    if not wanted:
+        yield lambda _, __: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
 
-    def __init__(self, wanted: bool, total: int) -> None:
-        self._bar: Any = None
-        if wanted:
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task("runs", total=total)
-
-    def __enter__(self) -> Watcher:
-        if self._bar is None:
-            return lambda _: None
-        self._bar.start()
-        return lambda number: self._bar.advance(self._task, number)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda number, what: bar.update(task, advance=number, description=what)
 
 
 # -- from outputs to a bound ------------------------------------------------------------------------------------------
