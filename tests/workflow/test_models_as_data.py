@@ -119,7 +119,7 @@ def test_onnx_computes_the_same(name: str) -> None:
 def feeds(session: Any, rows: Any) -> dict[str, Any]:
     inputs = {entry.name: entry for entry in session.get_inputs()}
     if isinstance(rows, list):
-        bits = int(np.log2(inputs["X"].shape[1] - 36))
+        bits = int(np.log2((inputs["X"].shape[1] - 36) / 3))
         return {"X": TextFeatures(bits).transform(rows).toarray()}
     if isinstance(rows, pl.DataFrame):
         columns = {}
