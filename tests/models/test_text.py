@@ -39,7 +39,8 @@ def test_it_learns_words(delta: float) -> None:
 
 def with_rare_words(rows: list[str], seed: int) -> list[str]:
     rng = np.random.default_rng(seed)
-    return [" ".join([row, *map("z{}".format, rng.integers(0, 10**6, 20))]) for row in rows]
+    letters = np.array(list("abcdefghij"))
+    return [" ".join([row, *("z" + "".join(word) for word in rng.choice(letters, (20, 6)))]) for row in rows]
 
 
 def test_public_texts_help_where_most_words_are_rare() -> None:
