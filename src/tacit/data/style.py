@@ -26,6 +26,9 @@ ZONES: dict[str, tuple[int, int | None]] = {"opening": (0, 120), "middle": (120,
 """Where each part of a text begins and how many characters it has: some twenty words, forty more, and all others. A
 word that is cut at a border counts as two words."""
 
+NUMBER = (r"[0-9]+", "0")
+"""Every number is read as 0: single numbers are rare, and a text full of them would spend its norm on them."""
+
 
 def style_schema(classes: tuple[str | int | float, ...], *, bits: int) -> Schema:
     """The schema of a text's parts, all hashed into the same buckets, and of its style columns."""
@@ -37,5 +40,6 @@ def with_style(text: pl.Series) -> pl.DataFrame:
     """The parts of a text column beside its style columns."""
     column = pl.col("text").fill_null("")
     style = [column.str.count_matches(pattern).cast(pl.Int64).alias(name) for name, pattern in PATTERNS.items()]
-    parts = [column.str.slice(begin, length).alias(name) for name, (begin, length) in ZONES.items()]
+    plain = column.str.replace_all(*NUMBER)
+    parts = [plain.str.slice(begin, length).alias(name) for name, (begin, length) in ZONES.items()]
     return pl.LazyFrame({"text": text}).select(*parts, *style).collect()

@@ -16,7 +16,7 @@ from tacit.data.hashing import hash_strings
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
 from tacit.data.sources import as_series
-from tacit.data.style import EDGES, PATTERNS, ZONES, style_schema, with_style
+from tacit.data.style import EDGES, NUMBER, PATTERNS, ZONES, style_schema, with_style
 from tacit.data.sums import Rules, row_scores
 from tacit.data.text import token_lists, tokens, valid_text
 from tacit.desk.counts import Visit
@@ -157,7 +157,7 @@ def _word_list(language: str, owner: str) -> tuple[list[str], Floats]:
 
 
 def _buckets(words: list[str], bits: int) -> NDArray[np.int64]:
-    return np.asarray(hash_strings(valid_text(words)) & ((1 << bits) - 1)).astype(np.int64)
+    return np.asarray(hash_strings(valid_text(words).str.replace_all(*NUMBER)) & ((1 << bits) - 1)).astype(np.int64)
 
 
 def _schema(bits: int, classes: tuple[Any, ...]) -> Schema:

@@ -46,7 +46,8 @@ class TextClassifier(PrivateClassifier):
     classes : sequence, default (0, 1)
         The declared labels; texts with any other are left out.
     public_text : sequence of str, optional
-        Public texts of the same kind, without labels: the best help there is, because they tell which words are common.
+        Public texts of the same kind, without labels: the best help there is, because they tell which words are common
+        and which go together. The first 65,536 are read.
     word_list : str, optional
         A language such as ``"en"``: public frequencies of its words (``pip install "tacit[words]"``).
     bits : int, default 14
