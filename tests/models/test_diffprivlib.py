@@ -46,3 +46,11 @@ def test_behind_a_selector_in_a_pipeline() -> None:
     pipeline = make_pipeline(tacit.TopKSelector(4, epsilon=1.0, account=account), box).fit(X, Y)
     assert pipeline.predict_proba(X).shape == (2000, 2)
     assert account.spent.epsilon == 3.0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_in_a_workflow() -> None:
+    result = tacit.Workflow(2.0, classifier=GaussianNB(bounds=(0, 1), accountant=BudgetAccountant())).run(X, Y)
+    assert result.model.estimator_.epsilon == 2.0
+    assert result.curve.auc > 0.7
+    assert result.receipt["status"] == "private, if the model keeps what it states"

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import Pipeline
 
 import tacit
@@ -110,16 +111,15 @@ def test_onnx_computes_the_same(name: str) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
     model, rows = MODELS[name]
     session = onnxruntime.InferenceSession(model.to_onnx().SerializeToString())
-    labels, chances = session.run(None, feeds(session, rows))
+    labels, chances = session.run(None, feeds(session, rows, model))
     np.testing.assert_allclose(chances, model.predict_proba(rows), rtol=1e-9, atol=1e-12)
     assert (np.asarray(labels) == model.predict(rows)).all()
 
 
-def feeds(session: Any, rows: Any) -> dict[str, Any]:
+def feeds(session: Any, rows: Any, model: Any) -> dict[str, Any]:
     inputs = {entry.name: entry for entry in session.get_inputs()}
     if isinstance(rows, list):
-        bits = int(np.log2(inputs["X"].shape[1] - 36))
-        return {"X": TextFeatures(bits).transform(rows).toarray()}
+        return {"X": TextFeatures(model.bits, model.rules_.least).transform(rows).toarray()}
     if isinstance(rows, pl.DataFrame):
         columns = {}
         for name, entry in inputs.items():
@@ -293,3 +293,5 @@ def test_where_nothing_is_selected_all_features_stay() -> None:
     assert model.receipt_["epsilon"] == 2.0
     with pytest.raises(tacit.ParameterError, match="'classifier'"):
         tacit.SelectingClassifier("none").fit(X, Y)
+    with pytest.raises(tacit.ParameterError, match="'selector'"):
+        tacit.SelectingClassifier(tacit.BernoulliNB(), SelectKBest(k=1)).fit(X, Y)

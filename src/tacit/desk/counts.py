@@ -197,11 +197,11 @@ class Visit:
         return self.release(step, statistic).values
 
     def sums(self, step: str, weighing: Weighing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Sums of normalised rows, in units of one row: words (columns × words), other features (classes × others)."""
+        """Sums of normalised rows, in units of one row: words (columns × cells), other features (classes × others)."""
         width, classes = self.schema.n_features, len(self.schema.classes)
         statistic, size = normalised_sums(self.rows(), weighing, width, unit=self.unit, version=self.version)
         values = self.release(step, statistic).values / GRID
-        return values[:size].reshape(weighing.columns, weighing.words), values[size:].reshape(classes, -1)
+        return values[:size].reshape(weighing.columns, weighing.cells), values[size:].reshape(classes, -1)
 
     def choose(self, step: str, rules: Rules) -> int:
         """The number of a rule that gets many rows right."""
