@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: install demo dev services check test bench audit paper docs clean
+.PHONY: install demo dev services check test test-oldest bench audit paper docs clean
 
 install: $(VENV)/installed
 
@@ -42,6 +42,20 @@ check: dev
 test: check services
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
+# Estimators and what they rest on, with the oldest versions that are allowed, in an environment of its own. An old
+# matplotlib calls what a new pyparsing warns of.
+OLDEST := .venv-oldest
+$(OLDEST)/installed-oldest: pyproject.toml tests/support/oldest.txt
+	@rm -rf $(OLDEST)
+	@$(MAKE) --no-print-directory VENV=$(OLDEST) $(OLDEST)/bin/python
+	$(OLDEST)/bin/python -m pip install -q --disable-pip-version-check -c tests/support/oldest.txt \
+		-e . pandas 'pyparsing<3.2' 'hypothesis>=6.100' 'pytest>=8' 'pytest-xdist>=3.5'
+	@touch $@
+
+test-oldest: $(OLDEST)/installed-oldest
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) --dist loadgroup tests/test_estimators.py tests/models tests/selection \
+		tests/desk tests/evaluation --ignore tests/evaluation/test_guide.py
+
 # Ratios beside the peers, in one run; QUICK=--quick for a short one.
 bench: export TACIT_DATA ?= $(abspath $(wildcard ../shared/data))
 bench: dev
@@ -62,4 +76,4 @@ docs: dev
 	@echo "Open docs/_build/site/index.html"
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-output paper-output docs/_build
+	rm -rf $(VENV) $(OLDEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-output paper-output docs/_build

@@ -6,12 +6,11 @@ project = "tacit"
 author = copyright = "The tacit developers"
 version = release = installed("tacit")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 
-napoleon_google_docstring = False
-napoleon_use_ivar = True
+numpydoc_show_class_members = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 

@@ -1,8 +1,9 @@
 """Every code block in the README and the documents runs, every link leads somewhere, and the site builds.
 
 A page's blocks run in their order, in a folder and a process of its own: ``python`` in one namespace, ``sh`` in a
-shell. Blocks called ``text``, ``toml`` or ``console`` show something and are not run; no other kind is allowed. A page
-that says ``<!-- needs: … -->`` is skipped, with the reason, where that is not there.
+shell. What a comment ``<!-- before: … -->`` holds runs first, and makes the files that a page speaks of. Blocks called
+``text``, ``toml`` or ``console`` show something and are not run; no other kind is allowed. A page that says
+``<!-- needs: … -->`` is skipped, with the reason, where that is not there.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *s
 BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)]*)?\)")
 NEEDS = re.compile(r"<!-- needs: (.*?) -->")
+BEFORE = re.compile(r"<!-- before:\n(.*?)-->", re.DOTALL)
 RUN, SHOWN = {"python", "sh"}, {"text", "toml", "console"}
 
 
@@ -69,7 +71,7 @@ def test_code_blocks_run(page: Path, tmp_path: Path) -> None:
         for part in need.split(", "):
             if (reason := lacking(part)) is not None:
                 pytest.skip(reason)
-    script = [f"print({str(page)!r})"]
+    script = BEFORE.findall(page.read_text(encoding="utf-8"))
     for kind, code in blocks(page):
         shell = f"import subprocess; subprocess.run(['sh', '-eu', '-c', {code!r}], check=True)"
         script.append({"python": code, "sh": shell}.get(kind, ""))
@@ -93,6 +95,8 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
         [*build, "docs", str(tmp_path / "site")], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
-    assert not re.search(r"<(script|link|img)[^>]*(src|href)=.?https?://", page), "pages are read without a network"
+    outside = r"<(?:script|link|img|iframe)[^>]*(?:src|href)=.?https?://"
+    for page in (tmp_path / "site").rglob("*.html"):
+        fetched = re.findall(outside, page.read_text(encoding="utf-8"))
+        assert not fetched, f"{page.name} is read without a network"
     assert "roc_curve" in (tmp_path / "site" / "reference" / "evaluation.html").read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,17 @@ def test_receipts_link_to_proofs_that_exist() -> None:
             if line.startswith("#")
         ]
         assert not anchor or anchor in headings
+
+
+def test_the_oldest_versions_that_are_tested_are_those_declared() -> None:
+    root = Path(__file__).parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    declared = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    minimum = dict(
+        requirement.split(">=") for requirement in declared if ">=" in requirement and "[" not in requirement
+    )
+    tested = re.findall(
+        r"^([a-z-]+)==([0-9.]+)\.\*$", (root / "tests/support/oldest.txt").read_text(), flags=re.MULTILINE
+    )
+    assert {name: minimum[name] for name, _ in tested} == dict(tested)
+    assert {name for name, _ in tested} >= {requirement.split(">=")[0] for requirement in project["dependencies"]}

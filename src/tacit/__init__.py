@@ -42,10 +42,11 @@ if TYPE_CHECKING:
     from tacit.privacy.budget import Budget
     from tacit.privacy.release import Receipt, Release
     from tacit.privacy.unit import Neighbours, Unit
+    from tacit.report.result import Result
     from tacit.selection.choosing import ThresholdSelector, TopKSelector
     from tacit.selection.cluster import ClusterSelector
     from tacit.selection.counting import CountSelector
-    from tacit.workflow import Result, Workflow
+    from tacit.workflow import Workflow
 
 _HOMES = {
     "__version__": "tacit._version",
@@ -69,7 +70,7 @@ _HOMES = {
     "PrivacyError": "tacit.errors",
     "Receipt": "tacit.privacy.release",
     "Release": "tacit.privacy.release",
-    "Result": "tacit.workflow",
+    "Result": "tacit.report.result",
     "RowError": "tacit.data.errors",
     "Schema": "tacit.data.schema",
     "SchemaError": "tacit.data.errors",

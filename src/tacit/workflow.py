@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -21,12 +21,13 @@ from tacit.desk.parts import (
     rows_for_fit,
 )
 from tacit.desk.schemas import Schema
-from tacit.errors import BudgetError, LedgerError, MissingExtraError, UnknownAccountError, bad_parameter
+from tacit.errors import BudgetError, TacitError, bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.ledger import Account, Ledger
+from tacit.ledger.lookup import existing_account
 from tacit.models._base import PrivateClassifier
 from tacit.models.blackbox import BlackBoxClassifier
-from tacit.models.chain import SelectingClassifier
+from tacit.models.chain import SelectingClassifier, check_halves
 from tacit.models.naive_bayes import BernoulliNB
 from tacit.models.tabular import TabularClassifier
 from tacit.models.text import TextClassifier
@@ -35,10 +36,10 @@ from tacit.privacy.accounting import noise_delta
 from tacit.privacy.budget import Budget, exact, exact_delta, exact_epsilon
 from tacit.privacy.release import Receipt
 from tacit.privacy.unit import Unit
-from tacit.report.files import save_result
 from tacit.report.html import page
 from tacit.report.receipts import account_state, whole_receipt
-from tacit.report.summary import Summary, summarise
+from tacit.report.result import Result
+from tacit.report.summary import summarise
 from tacit.scoring import private_curve
 
 SHARES = {"select": Fraction(1, 4), "train": Fraction(3, 4), "evaluate": Fraction(1)}
@@ -49,47 +50,6 @@ ENGINES = {"local": "this machine", "spark": "Spark"}
 OWNER = "Workflow"
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a workflow leaves: everything in it may be published.
-
-    Attributes
-    ----------
-    model : fitted classifier
-    curve : RocCurve
-    receipt : Receipt
-        What it cost in all, by part and by step, and how that adds up.
-    report : str
-        One HTML page.
-    features : list of (name, weight), heaviest first; empty for a model without weights
-    summary : Summary
-        The numbers of the report.
-    """
-
-    model: Any
-    curve: RocCurve
-    receipt: Receipt
-    report: str
-    features: list[tuple[str, float]]
-    summary: Summary
-
-    def save(self, folder: str | Path) -> list[Path]:
-        """Write model, report, receipt, curve and features into a folder that is new or empty; returns the files."""
-        return save_result(self, folder)
-
-    def __repr__(self) -> str:
-        cost = f"ε = {self.receipt['epsilon']:g}" + (
-            f", δ = {self.receipt['delta']:g}" if self.receipt["delta"] else ""
-        )
-        return f"<Result of {type(self.model).__name__}: {self.curve!r}, {cost}, {self.receipt['status']}>"
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        frame = "width:100%;height:46em;border:1px solid #8888;border-radius:6px"
-        return f'<iframe sandbox srcdoc="{escape(self.report)}" style="{frame}"></iframe>'
 
 
 class Workflow:
@@ -135,7 +95,8 @@ class Workflow:
         On Spark, ``X`` is a Spark data frame or a path, and the classifier a :class:`TabularClassifier`, which is
         trained from counts; no row comes to this process.
     version : str, optional
-        On Spark, a name for this version of the data; local files have a fingerprint.
+        A name for this version of the data; other data must get another one. Default: a fingerprint, which on Spark
+        local files alone have.
     language : str, default "en"
         Names hashed words in the report, where public word frequencies are installed. Costs nothing.
     strict : bool, default False
@@ -213,8 +174,11 @@ class Workflow:
         progress : callable, optional
             Called with a word at the start of each step.
         """
-        tell = progress or (lambda _: None)
-        unit, open_account = self._payer(X)
+        with ExitStack() as ledgers:
+            return self._run(X, y, persons, progress or (lambda _: None), ledgers)
+
+    def _run(self, X: Any, y: Any, persons: Any, tell: Progress, ledgers: ExitStack) -> Result:
+        unit, open_account = self._payer(X, ledgers)
         tell("open")
         part = self._open(X, y, persons, unit)
         coin_limit(self.test_size)
@@ -241,17 +205,17 @@ class Workflow:
 
     def _open(self, X: Any, y: Any, persons: Any, unit: Unit) -> Part:
         described: dict[str, Any] = {"classes": self.classes, "unit": unit, "label": self.label, "text": self.text}
-        described |= {"schema": self.schema, "options": self.options}
+        described |= {"schema": self.schema, "options": self.options, "version": self.version}
         if self.engine == "local":
             return open_part(X, y, persons=persons, strict=self.strict, **described)
         for name, value in (("y", y), ("persons", persons), ("strict", self.strict or None)):
             if value is not None:
                 raise bad_parameter(OWNER, name, "left out on Spark, where columns say it", type(value).__name__)
-        return open_on_spark(X, version=self.version, **described)
+        return open_on_spark(X, **described)
 
     # -- paying -------------------------------------------------------------------------------------------------------
 
-    def _payer(self, X: Any) -> tuple[Unit, Callable[[], Account]]:
+    def _payer(self, X: Any, ledgers: ExitStack) -> tuple[Unit, Callable[[], Account]]:
         """What is protected, and a way to the account: one that does not exist is made when the data were looked at."""
         found = self.account
         if found is not None and (not isinstance(found, Account) or self.ledger is not None):
@@ -259,15 +223,20 @@ class Workflow:
         if found is None and self.ledger is not None:
             if self.dataset is None:
                 raise bad_parameter(OWNER, "dataset", "the name of the data set's account in the ledger", None)
-            found = find_account(self.ledger, self.dataset)
+            found = ledgers.enter_context(existing_account(self.ledger, self.dataset))
         if found is None:
-            name = self.dataset or (Path(str(X)).name if is_path(X) else None) or "data"
-            unit = self.unit or Unit.row()
-            return unit, lambda: _ledger(self.ledger).account(name, budget=self.budget, unit=unit)
+            return self.unit or Unit.row(), lambda: self._create_account(X, ledgers)
         if self.unit is not None and found.unit != self.unit:
             remedy = "Leave 'unit' out to take the account's."
             raise bad_parameter(OWNER, "unit", f"the account's ({found.unit})", str(self.unit), remedy)
         return found.unit, lambda: found
+
+    def _create_account(self, X: Any, ledgers: ExitStack) -> Account:
+        name = self.dataset or (Path(str(X)).name if is_path(X) else None) or "data"
+        ledger = self.ledger
+        if not isinstance(ledger, Ledger):
+            ledger = ledgers.enter_context(Ledger.open(ledger))
+        return ledger.account(name, budget=self.budget, unit=self.unit or Unit.row())
 
     def _budget(self, step: str) -> Budget:
         share = self.shares[step]
@@ -314,6 +283,7 @@ class Workflow:
             says = classifier if isinstance(self.classifier, BlackBoxClassifier) else classifier.estimator
             budget = _stated(classifier.estimator, says, budget)
         self._price(classifier, budget)
+        check_halves(classifier, self.selector, OWNER)
         selector = None
         if self.selector is not None:
             selector = clone(self.selector)
@@ -332,6 +302,9 @@ class Workflow:
         if chosen is None:
             defaults = {"text": TextClassifier, "table": TabularClassifier, "matrix": BernoulliNB}
             chosen = BernoulliNB() if self.selector is not None else defaults[part.kind]()
+        elif isinstance(chosen, SelectingClassifier):
+            remedy = "Pass its two halves as selector= and classifier=, so that the account pays for both."
+            raise bad_parameter(OWNER, "classifier", "a single one", type(chosen).__name__, remedy)
         elif not isinstance(chosen, PrivateClassifier):
             chosen = BlackBoxClassifier(chosen)
         chosen = clone(chosen)
@@ -381,30 +354,13 @@ class Workflow:
         }
         try:
             weights = feature_weights(model, language=question["language"])
-        except MissingExtraError:
+        except TacitError:  # words without a name are no reason to lose a release
             question["language"] = None
             weights = feature_weights(model)
         summary = summarise(
             question=question, model=model, curve=curve, receipts=receipts, account_state=account_state(account, named)
         )
         return Result(model, curve, receipt, page(summary), weights or [], summary)
-
-
-def find_account(ledger: str | Ledger, name: str) -> Account | None:
-    """The account of that name, if the ledger is there and has it; nothing is created."""
-    try:
-        opened = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, create=False)
-        return opened.account(name)
-    except UnknownAccountError:
-        return None
-    except LedgerError:
-        if isinstance(ledger, str) and ledger.startswith("sqlite:///") and not Path(ledger[10:]).exists():
-            return None
-        raise
-
-
-def _ledger(ledger: str | Ledger | None) -> Ledger:
-    return ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
 
 
 def forget_account(model: Any) -> None:

@@ -21,13 +21,13 @@ from tacit.privacy._seal import open_exact
 from tacit.privacy.exact import Exact
 from tacit.privacy.unit import Unit
 
-WORDS, OTHERS = 7, 4
+WORDS, OTHERS = 8, 4
 WIDTH = WORDS + OTHERS
 Row = tuple[frozenset[int], int]
 
 rows_of = st.lists(st.tuples(st.frozensets(st.integers(0, WIDTH - 1)), st.integers(0, 1)), min_size=0, max_size=8)
 weighings = st.builds(
-    lambda weights, floor, scale, share, signed, norm: Weighing(
+    lambda weights, floor, scale, share, signed, norm, copies: Weighing(
         np.array(weights, dtype=np.int64),
         floor,
         scale,
@@ -36,6 +36,7 @@ weighings = st.builds(
         other_share=int(GRID * (1 - share) / 2),
         signed=signed,
         norm=norm,
+        copies=copies,
     ),
     st.lists(st.integers(0, 1024), min_size=WORDS, max_size=WORDS),
     st.integers(1, 3000),
@@ -43,6 +44,7 @@ weighings = st.builds(
     st.floats(0, 1),
     st.booleans(),
     st.sampled_from(["L1", "L2"]),
+    st.sampled_from([1, 2, 4]),
 )
 
 
@@ -67,19 +69,22 @@ def vector_by_hand(row: Row, weighing: Weighing) -> NDArray[np.int64]:
     others = [j - WORDS for j in sorted(features) if j >= WORDS][: weighing.others]
     a = weighing.weights.tolist()
     columns = weighing.columns
-    out = np.zeros(columns * WORDS + 2 * OTHERS, dtype=np.int64)
-    mass = sum(a[j] if weighing.norm == "L1" else a[j] ** 2 for j in words)
-    mass = max(mass, weighing.floor)
+    cells = WORDS // weighing.copies
+    out = np.zeros(columns * cells + 2 * OTHERS, dtype=np.int64)
+    by_cell = [(j % cells, a[j]) for j in words]
+    if weighing.norm == "L2":
+        by_cell = [(cell, sum(w for other, w in by_cell if other == cell)) for cell in {cell for cell, _ in by_cell}]
+    mass = max(sum(w if weighing.norm == "L1" else w**2 for _, w in by_cell), weighing.floor)
     divisor = mass if weighing.norm == "L1" else int(np.floor(np.sqrt(mass))) + 1
     share = weighing.words_share * weighing.class_scale[label] // GRID
-    for j in words:
-        value = int(Fraction(a[j] * share, divisor))
+    for cell, w in by_cell:
+        value = int(Fraction(w * share, divisor))
         if weighing.signed:
-            out[j] += value if label else -value
+            out[cell] += value if label else -value
         else:
-            out[label * WORDS + j] += value
+            out[label * cells + cell] += value
     for j in others:
-        out[columns * WORDS + label * OTHERS + j] += weighing.other_share * weighing.class_scale[label] // GRID
+        out[columns * cells + label * OTHERS + j] += weighing.other_share * weighing.class_scale[label] // GRID
     return out
 
 
@@ -128,6 +133,8 @@ def test_batches_do_not_matter(rows: list[Row], weighing: Weighing, size: int) -
         {"class_scale": (1, 1, 1)},
         {"words_share": GRID, "others": 1, "other_share": 1},
         {"floor": 0},
+        {"copies": 2},
+        {"copies": 0},
     ],
 )
 def test_a_weighing_that_could_exceed_the_grid_is_refused(change: dict[str, Any]) -> None:
@@ -242,7 +249,7 @@ def test_scores_that_are_no_whole_numbers_are_refused() -> None:
         exact_scores([], "ig")
 
 
-@given(rows_of, weighings)
+@given(rows_of, weighings.filter(lambda weighing: weighing.copies == 1))
 def test_totals_are_the_words_over_all_labels(rows: list[Row], weighing: Weighing) -> None:
     totals = opened(total_sums([as_rows(rows)], weighing, unit=Unit.row(), version="v"))
     expected = np.zeros(WORDS, dtype=np.int64)

@@ -39,7 +39,8 @@ def test_it_learns_words(delta: float) -> None:
 
 def with_rare_words(rows: list[str], seed: int) -> list[str]:
     rng = np.random.default_rng(seed)
-    return [" ".join([row, *map("z{}".format, rng.integers(0, 10**6, 20))]) for row in rows]
+    letters = np.array(list("abcdefghij"))
+    return [" ".join([row, *("z" + "".join(word) for word in rng.choice(letters, (20, 6)))]) for row in rows]
 
 
 def test_public_texts_help_where_most_words_are_rare() -> None:
@@ -142,3 +143,31 @@ def test_bad_parameters_are_named(change: dict[str, Any], name: str) -> None:
 def test_what_is_no_text_is_refused(texts: Any) -> None:
     with pytest.raises(tacit.ParameterError, match="'X' parameter of TextClassifier"):
         tacit.TextClassifier().fit(texts if isinstance(texts, str | int) else np.array(texts), [0, 1, 1])
+
+
+def test_early_words_count_more_and_numbers_are_one_word() -> None:
+    """The opening decides where the rest says the opposite; 7 and 4 are the same word."""
+    filler = "so it goes " * 40
+    texts = [f"{head} 7 {filler} {tail}" for head, tail in (("good", "bad"), ("bad", "good"))] * 500
+    model = tacit.TextClassifier(random_state=0).fit(texts, [1, 0] * 500)
+    assert model.predict([f"good 4 {filler} bad", f"bad 4 {filler} good"]).tolist() == [1, 0]
+    assert model.decision_function(["good 7"]) == model.decision_function(["good 4"])
+
+
+def test_public_texts_tell_how_words_go_together() -> None:
+    """Two words that always come together are counted once by the regression on all words, twice by the other."""
+    rng = np.random.default_rng(11)
+    pairs = rng.integers(0, 2, (3000, 2))
+    rows = [f"{'alpha beta gamma delta ' if a else 'no '}{'omega' if b else 'none'}" for a, b in pairs]
+    model = tacit.TextClassifier(epsilon=100.0, public_text=rows, random_state=0).fit(rows, pairs[:, 1])
+    single, joint, _ = model.rules_.weights.T
+    names = {word: tacit_bucket(word) for word in ("alpha", "omega")}
+    ratio = [abs(column[names["alpha"]] / column[names["omega"]]) for column in (single, joint)]
+    assert ratio[1] < 0.2
+    assert model.score(rows, pairs[:, 1]) > 0.99
+
+
+def tacit_bucket(word: str) -> int:
+    from tacit.data.text import bucket
+
+    return bucket(word, 14)

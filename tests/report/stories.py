@@ -23,9 +23,13 @@ def data(rows: int = 4000) -> tuple[pl.DataFrame, np.ndarray, tacit.Schema]:
     colours = rng.integers(0, len(NASTY), rows)
     y = (rng.random(rows) < np.array([0.15, 0.35, 0.6, 0.8])[colours]).astype(int)
     values = [*NASTY[:3], "plain"]
-    columns = {"<b>colour</b>": {"kind": "category", "values": values}}
+    columns = {
+        "<b>colour</b>": {"kind": "category", "values": values},
+        "size": {"kind": "number", "low": 0, "high": 1, "bins": 2},  # equal rows would fall into the same part
+    }
     schema = tacit.Schema.from_dict({"label": {"classes": [0, 1]}, "columns": columns})
-    return pl.DataFrame({"<b>colour</b>": [values[c] for c in colours]}), y, schema
+    frame = pl.DataFrame({"<b>colour</b>": [values[c] for c in colours], "size": rng.random(rows)})
+    return frame, y, schema
 
 
 def story(*, simulation: bool = False, **asked: Any) -> tuple[Summary, dict[str, Any]]:

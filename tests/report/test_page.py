@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import tacit
 from tacit.report.html import page
 from tacit.report.summary import Summary, summarise
 from tests.report.stories import NASTY, story
@@ -107,6 +108,14 @@ def test_a_page_of_nothing_is_a_page() -> None:
     reader = _Balance()
     reader.feed(page(summarise(question={}, receipts=[])))
     assert reader.open == []
+
+
+def test_an_unknown_curve_is_not_dressed_up() -> None:
+    curve = tacit.roc_curve([0] * 50, [0.5] * 50, epsilon=0.1, random_state=1)
+    text = page(summarise(question={}, curve=curve, receipts=[curve.receipt]))
+    assert "nothing can be said" in text
+    assert "Confusion matrix" not in text
+    assert "Points on the curve" not in text
 
 
 def test_a_lone_surrogate_can_be_stored(tmp_path: Path) -> None:

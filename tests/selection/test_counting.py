@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 
 import tacit
+from tacit.selection.rounds import Found, posterior
 from tacit.selection.scores import score_features
 
 RNG = np.random.default_rng(2)
@@ -51,6 +55,44 @@ def test_two_rounds_find_the_frequent_features() -> None:
     top = tacit.CountSelector(k=10, epsilon=0.5, rounds=2, random_state=1).fit(matrix, np.zeros(5000))
     assert top.get_support(indices=True).tolist() == list(range(10))
     assert top.receipt_["epsilon"] == 0.5
+
+
+def test_without_noise_two_rounds_are_exact() -> None:
+    counts = DENSE.sum(axis=0)
+    for threshold in (20, 100, 180):
+        selector = tacit.CountSelector(threshold=threshold, epsilon=MUCH, rounds=2, random_state=0).fit(X, Y)
+        assert (selector.get_support() == (counts >= threshold)).all()
+    top = tacit.CountSelector(k=6, epsilon=MUCH, rounds=2, random_state=0).fit(X, Y)
+    assert sorted(counts[top.get_support()]) == sorted(np.sort(counts)[-6:])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9))
+def test_the_selection_has_the_largest_expected_f1(probabilities: list[float]) -> None:
+    """Among all sets, where the expected F1 is 2·Σp/(size + Σ of all p)."""
+    p = np.array(probabilities)
+    chosen = Found(p, p).selected()
+    sets = itertools.chain.from_iterable(itertools.combinations(range(len(p)), k) for k in range(1, len(p) + 1))
+    best = max(2 * p[list(ids)].sum() / (len(ids) + p.sum()) for ids in sets)
+    assert (2 * p[chosen].sum() / max(1e-300, len(chosen) + p.sum()) if p.sum() else 0.0) >= best - 1e-12
+
+
+def test_the_posterior_follows_the_looks() -> None:
+    nothing = np.full(3, np.inf)
+    first = np.array([-50.0, 100.0, 400.0])
+    counts, reaching = posterior(first, 20.0, np.zeros(3), nothing, 100.0, 5000.0)
+    assert reaching[0] < 0.02 < reaching[1] < 0.9 < reaching[2]
+    assert counts[0] < counts[1] < counts[2]
+    _, surer = posterior(first, 20.0, np.array([0.0, 300.0, 400.0]), np.full(3, 10.0), 100.0, 5000.0)
+    assert surer[1] > 0.99
+
+
+@pytest.mark.parametrize("epsilon", [0.02, 5.0])
+def test_two_rounds_are_paid_once_in_three_steps(epsilon: float) -> None:
+    account = tacit.Ledger.open().account("survey", budget=tacit.Budget(10.0))
+    selector = tacit.CountSelector(threshold=50, epsilon=epsilon, rounds=2, account=account).fit(X, Y)
+    assert [step["step"] for step in selector.receipt_["steps"]] == ["first", "lengths", "second"]
+    assert account.spent.epsilon == pytest.approx(epsilon)
+    assert np.isfinite(selector.scores_).all()
 
 
 def test_the_receipt_and_the_account_agree() -> None:

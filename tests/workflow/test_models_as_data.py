@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import Pipeline
 
 import tacit
@@ -108,18 +108,18 @@ def test_scikit_learn_objects_predict_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_onnx_computes_the_same(name: str) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
     model, rows = MODELS[name]
     session = onnxruntime.InferenceSession(model.to_onnx().SerializeToString())
-    labels, chances = session.run(None, feeds(session, rows))
+    labels, chances = session.run(None, feeds(session, rows, model))
     np.testing.assert_allclose(chances, model.predict_proba(rows), rtol=1e-9, atol=1e-12)
     assert (np.asarray(labels) == model.predict(rows)).all()
 
 
-def feeds(session: Any, rows: Any) -> dict[str, Any]:
+def feeds(session: Any, rows: Any, model: Any) -> dict[str, Any]:
     inputs = {entry.name: entry for entry in session.get_inputs()}
     if isinstance(rows, list):
-        bits = int(np.log2(inputs["X"].shape[1] - 36))
-        return {"X": TextFeatures(bits).transform(rows).toarray()}
+        return {"X": TextFeatures(model.bits, model.rules_.least).transform(rows).toarray()}
     if isinstance(rows, pl.DataFrame):
         columns = {}
         for name, entry in inputs.items():
@@ -132,6 +132,7 @@ def feeds(session: Any, rows: Any) -> dict[str, Any]:
 
 
 def test_onnx_counts_presence_as_we_do() -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
     model, _ = MODELS["naive Bayes"]
     odd = np.where(X[:40] > 0, -2.5, 0.0)
     odd[0, 0] = np.nan
@@ -140,6 +141,7 @@ def test_onnx_counts_presence_as_we_do() -> None:
 
 
 def test_text_columns_cannot_go_into_a_graph() -> None:
+    pytest.importorskip("onnx")
     schema = tacit.Schema.text((0, 1), bits=6)
     model = tacit.TabularClassifier(schema=schema, random_state=0).fit(TEXTS, [1, 0, 0, 1, 0] * 200)
     with pytest.raises(tacit.ParameterError, match="a text column"):
@@ -291,3 +293,5 @@ def test_where_nothing_is_selected_all_features_stay() -> None:
     assert model.receipt_["epsilon"] == 2.0
     with pytest.raises(tacit.ParameterError, match="'classifier'"):
         tacit.SelectingClassifier("none").fit(X, Y)
+    with pytest.raises(tacit.ParameterError, match="'selector'"):
+        tacit.SelectingClassifier(tacit.BernoulliNB(), SelectKBest(k=1)).fit(X, Y)

@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.feature_selection import SelectKBest
 
 import tacit
 from tacit.desk.parts import open_part
@@ -140,7 +141,6 @@ def test_a_libsvm_file_is_a_matrix(tmp_path: Path) -> None:
 def test_no_rows_at_all(classifier: Any) -> None:
     for settings, data, y in (({"schema": SCHEMA}, TABLE[:0], None), ({}, np.zeros((0, 3)), [])):
         result = tacit.Workflow(1.0, classes=CLASSES, classifier=classifier, **settings).run(data, y)
-        assert result.curve.unknown
         assert result.receipt["epsilon"] == 1.0
 
 
@@ -264,6 +264,16 @@ def test_the_same_run_on_the_same_ledger_is_free_and_the_same(tmp_path: Path) ->
     assert len(account.entries()) == 2
 
 
+@pytest.mark.parametrize("kind", ["texts", "matrix"])
+def test_a_declared_version_tells_whether_a_request_is_the_same(kind: str) -> None:
+    ledger = tacit.Ledger.open()
+    data: Any = TEXTS if kind == "texts" else np.eye(10)[rng.integers(0, 10, N)]
+    settings: dict[str, Any] = {"classes": CLASSES, "ledger": ledger, "dataset": kind, "language": None}
+    tacit.Workflow(1.0, version="march", **settings).run(data, LABELS)
+    with pytest.raises(tacit.BudgetError):
+        tacit.Workflow(1.0, version="april", **settings).run(data, LABELS)
+
+
 def test_an_account_that_cannot_pay_for_all_is_charged_for_nothing() -> None:
     account = tacit.Ledger.open().account("rows", budget=tacit.Budget(1.0))
     account.spend(tacit.Budget(0.5), mechanism="something else", query="before")
@@ -313,6 +323,9 @@ def test_evaluate_on_another_set() -> None:
         ({"classifier": object()}, "states what it spends"),
         ({"classifier": Mine(), "epsilon": 0.1}, "spends at most"),
         ({"selector": tacit.TopKSelector(1), "classifier": tacit.TextClassifier()}, "'selector'"),
+        ({"selector": SelectKBest(k=1)}, "a selector of tacit's"),
+        ({"selector": tacit.BernoulliNB()}, "a selector of tacit's"),
+        ({"classifier": tacit.SelectingClassifier(tacit.BernoulliNB())}, "the account pays for both"),
     ],
 )
 def test_bad_parameters(settings: dict[str, Any], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

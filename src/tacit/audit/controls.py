@@ -9,13 +9,36 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from tacit.audit import broken, sound_laws, sound_runs
-from tacit.audit.entries import Effort, Entry
+from tacit.audit import broken, foreign, sound_laws, sound_runs
+from tacit.audit.entries import Effort, Entry, Skipped
 from tacit.audit.statistical import Finding
 from tacit.errors import bad_parameter
 
-ENTRIES: tuple[Entry, ...] = (*broken.CONTROLS, *sound_laws.ENTRIES, *sound_runs.REPLAYS, *sound_runs.RUNS)
+ENTRIES: tuple[Entry, ...] = (
+    *broken.CONTROLS,
+    *foreign.CONTROLS,
+    *sound_laws.ENTRIES,
+    *sound_runs.REPLAYS,
+    *sound_runs.RUNS,
+)
 """Positive controls first, then the sound mechanisms: by their laws, by replay, by many runs."""
+
+PROOFS = {
+    "BernoulliNB": "bounding.md",
+    "ClusterSelector": "bounding.md",
+    "CountSelector": "normalised-sums.md",
+    "LogisticRegression": "objective-perturbation.md",
+    "SelectingClassifier": "accounting.md",
+    "TabularClassifier": "bounding.md",
+    "TextClassifier": "normalised-sums.md",
+    "ThresholdSelector": "sparse-vector.md",
+    "TopKSelector": "selection.md",
+    "Workflow": "accounting.md",
+    "roc_curve": "roc.md",
+    "split": "bounding.md",
+    "tune": "private-tuning.md",
+}
+"""The page of ``docs/proofs`` that holds the main step of each estimator and release; mechanisms name their own."""
 
 FAMILY_ALARM = 0.001
 """The chance of any false alarm in one run of the whole audit."""
@@ -25,19 +48,33 @@ _LARGE = 1e6  # what JSON shows of an infinite loss
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one entry at one claimed ε."""
+    """What came of one entry at one claimed ε: a finding, or the reason why it was skipped."""
 
     entry: Entry
-    finding: Finding
+    outcome: Finding | str
     seconds: float
 
     @property
+    def skipped(self) -> bool:
+        """Whether it could not be run here."""
+        return isinstance(self.outcome, str)
+
+    @property
+    def finding(self) -> Finding:
+        """What was found."""
+        if isinstance(self.outcome, str):
+            raise Skipped(self.outcome)
+        return self.outcome
+
+    @property
     def as_expected(self) -> bool:
-        """Whether a positive control was caught, and a sound mechanism was not."""
-        return self.finding.violation == (self.entry.expected == "violation")
+        """Whether a positive control was caught, and a sound mechanism was not. What was skipped is no surprise."""
+        return self.skipped or self.finding.violation == (self.entry.expected == "violation")
 
     def to_json(self) -> dict[str, Any]:
         """One line for machines."""
+        if isinstance(self.outcome, str):
+            return {"name": self.entry.name, "reason": self.outcome}
         found = self.finding.to_json() | {"proven_epsilon": min(self.finding.epsilon, _LARGE)}
         return {"name": self.entry.name, "expected": self.entry.expected} | found | {"seconds": round(self.seconds, 2)}
 
@@ -86,14 +123,17 @@ def _results(planned: Sequence[tuple[Entry, float]], effort: Effort, jobs: int) 
     else:
         pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
         found = pool(delayed(_run)(*task, effort, keep=False) for task in tasks)
-    for number, finding, seconds in found:
-        yield number, Result(planned[number][0], finding, seconds)
+    for number, outcome, seconds in found:
+        yield number, Result(planned[number][0], outcome, seconds)
 
 
-def _run(number: int, place: int, claim: float, effort: Effort, *, keep: bool) -> tuple[int, Finding, float]:
+def _run(number: int, place: int, claim: float, effort: Effort, *, keep: bool) -> tuple[int, Finding | str, float]:
     """Run one entry, named by its place in the registry: entries hold functions, which do not travel."""
     start = time.monotonic()
-    finding = ENTRIES[place].check(claim, effort)
+    try:
+        finding = ENTRIES[place].check(claim, effort)
+    except Skipped as reason:
+        return number, str(reason), 0.0
     if not keep:
         finding = replace(finding, outputs=None, laws=None)
     return number, finding, time.monotonic() - start

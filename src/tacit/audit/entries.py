@@ -14,6 +14,10 @@ from tacit.privacy.budget import Budget
 ALL = (0.1, 0.5, 1.0, 2.0, 4.0)
 
 
+class Skipped(Exception):
+    """An entry cannot be run here; says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Effort:
     """How hard to try.
@@ -93,7 +97,7 @@ def by_runs(
             found.pair,
             claimed=found.claimed,
             # A positive control is never cut short: it shows that the audit can see.
-            runs=effort.runs or (runs if expected == "violation" else effort.some(runs, 200)),
+            runs=effort.runs or (runs if expected == "violation" else effort.some(runs, 100)),
             confidence=effort.confidence,
             seconds=effort.seconds,
             jobs=effort.jobs,
@@ -109,7 +113,7 @@ def by_replay(
     pairs: Callable[[], list[Pair]],
     *,
     covers: tuple[str, ...],
-    outputs: int = 4,
+    outputs: int = 3,
     tries: int = 0,
     epsilons: tuple[float, ...] = ALL,
 ) -> Entry:

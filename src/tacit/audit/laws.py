@@ -27,6 +27,7 @@ from tacit.privacy.mechanisms import (
     TopK,
     TopKMethod,
 )
+from tacit.privacy.smooth import SmoothNoise
 from tacit.privacy.unit import Sensitivity
 
 Floats = NDArray[np.float64]
@@ -64,6 +65,12 @@ def gaussian_log(x: Any, variance: float) -> Floats:
 def _gauss(size: int) -> tuple[Floats, Floats]:
     nodes, shares = np.polynomial.legendre.leggauss(size)
     return (nodes + 1) / 2, shares / 2
+
+
+def cauchy_log(x: Any, scale: float) -> Floats:
+    """P(x) ∝ 1/(scale² + x²) on the integers, whose sum is π·coth(π·scale)/scale."""
+    log_total = math.log(math.pi / (scale * math.tanh(math.pi * scale)))
+    return np.asarray(-np.log(scale**2 + np.asarray(x, dtype=np.float64) ** 2) - log_total)
 
 
 def selection_log(
@@ -161,6 +168,10 @@ def log_mass(mechanism: Mechanism, sensitivity: Sensitivity, values: Any, answer
             rate = float(mechanism.rate(sensitivity))
             rows = zip(values, answer, strict=True)
             return sum(float(selection_log(row, rate, Choice.PERMUTE_AND_FLIP, wanted=[j])[0]) for row, j in rows)
+        case SmoothNoise():
+            scales = map(float, mechanism.scales(values[:, 1:], sensitivity))
+            groups = zip(answer - values[:, 0], scales, strict=True)
+            return sum(float(cauchy_log(distance, scale)) for distance, scale in groups)
         case TopK():
             return _top_k_log(values, mechanism, sensitivity, answer)
         case SparseVector():

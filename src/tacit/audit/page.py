@@ -125,6 +125,8 @@ def _svg(picture: Picture) -> str:
 
 
 def _section(result: Result) -> str:
+    if isinstance(result.outcome, str):
+        return f"<h2>{html.escape(result.entry.name)}</h2><p>Skipped: {html.escape(result.outcome)}.</p>"
     finding = result.finding
     word = '<span class="bad">violation</span>' if finding.violation else "no violation found"
     rows = {

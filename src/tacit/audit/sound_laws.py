@@ -35,7 +35,7 @@ from tacit.privacy.mechanisms import (
     TopK,
     TopKMethod,
 )
-from tacit.privacy.objective import NOISE_GRID, ObjectivePerturbation
+from tacit.privacy.objective import GaussianObjectivePerturbation, ObjectivePerturbation
 from tacit.privacy.unit import Bound, Sensitivity, Unit
 
 Vector = tuple[int, ...]
@@ -277,39 +277,49 @@ LOSSES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 def _density(name: str, mechanism: ObjectivePerturbation, sensitivity: Sensitivity) -> Callable[[Any], Any]:
-    """The density of the exact minimiser of one coefficient, by the change of variables, on a grid.
+    """The masses of the exact minimiser of one coefficient on a fine grid, by the change of variables.
 
-    It is that of the noise at −(∇L + Λθ), times the slope of that map; the output noise comes on top.
+    Its density is that of the noise at −(∇L + Λθ), times the slope of that map; the output noise comes on top.
     """
-    theta = np.linspace(-30, 30, 6001)
+    theta = np.linspace(-30, 30, 8001)
     slope, bend = LOSSES[name]
-    regularisation = float(mechanism.regularisation(sensitivity))
-    scale = float(mechanism.noise_scale(sensitivity)) / NOISE_GRID
+    regularisation, deviation = float(mechanism.regularisation(sensitivity)), mechanism.deviation(sensitivity)
 
     def density(data: tuple[float, ...]) -> Any:
         noise = -sum((slope(x * theta) * x for x in data), regularisation * theta)
         jacobian = sum((bend(x * theta) * x * x for x in data), np.full_like(theta, regularisation))
-        return np.exp(-np.abs(noise) / scale) / (2 * scale) * jacobian
+        if isinstance(mechanism, GaussianObjectivePerturbation):
+            law = np.exp(-((noise / deviation) ** 2) / 2) / (math.sqrt(2 * math.pi) * deviation)
+        else:
+            law = np.exp(-math.sqrt(2) * np.abs(noise) / deviation) / (math.sqrt(2) * deviation)
+        return law * jacobian * (theta[1] - theta[0])
 
     return density
 
 
-def _objective(epsilon: float, _: Effort) -> Finding:
+def _objective(delta: float) -> Callable[[float, Effort], Finding]:
     """All data sets of up to two rows of one feature, and all units of one or two rows."""
     values = (-1.0, -0.3, 0.0, 0.5, 1.0)
-    cases = []
-    for name, rows in itertools.product(LOSSES, (1, 2)):
-        sensitivity = Sensitivity.of_row_gradients(Bound(rows=rows, ones=1))
-        density = _density(name, ObjectivePerturbation(epsilon, CURVATURE[name], 1), sensitivity)
-        pairs = [
-            (density(base), density(base + unit))
-            for size in range(3)
-            for base in itertools.combinations_with_replacement(values, size)
-            for unit in itertools.combinations_with_replacement(values, rows)
-        ]
-        worst = worst_pair(Apart, pairs, epsilon=epsilon)
-        cases.append(replace(worst, pair=None))
-    return _finding(_worst(cases), Budget(epsilon))
+
+    def check(epsilon: float, _: Effort) -> Finding:
+        cases = []
+        for name, rows in itertools.product(LOSSES, (1, 2)):
+            sensitivity = Sensitivity.of_row_gradients(Bound(rows=rows, ones=1), norm="L1", entries=1)
+            curvature = CURVATURE[name]
+            made = ObjectivePerturbation(epsilon, curvature, 1)
+            if delta:
+                made = GaussianObjectivePerturbation(epsilon, delta, curvature, 1)
+            density = cache(_density(name, made, sensitivity))
+            pairs = [
+                (density(base), density(base + unit))
+                for size in range(3)
+                for base in itertools.combinations_with_replacement(values, size)
+                for unit in itertools.combinations_with_replacement(values, rows)
+            ]
+            cases.append(replace(worst_pair(Apart, pairs, epsilon=epsilon, delta=delta), pair=None))
+        return _finding(_worst(cases), Budget(epsilon, delta))
+
+    return check
 
 
 def _selections(epsilon: float) -> list[Mechanism]:
@@ -343,7 +353,8 @@ def _entries() -> Iterator[Entry]:
         ("counts of bounded rows", ("DiscreteLaplace",), _counts(Unit.row(), 2)),
         ("counts of bounded persons", ("DiscreteLaplace",), _counts(persons, 1)),
         ("tuning, the best of many runs", ("tune",), _tuning),
-        ("objective perturbation, one coefficient", ("ObjectivePerturbation", "LogisticRegression"), _objective),
+        ("objective perturbation", ("ObjectivePerturbation", "LogisticRegression"), _objective(0.0)),
+        ("Gaussian objective perturbation", ("GaussianObjectivePerturbation",), _objective(DELTA)),
     ]
     for name, covers, check in checks:
         yield Entry(name, "none", "exact", covers, ALL, check)

@@ -15,6 +15,7 @@ import tacit
 from tacit.audit.entries import Entry, Target, by_replay, by_runs
 from tacit.audit.neighbours import Pair, Scored, Table, person_pairs, scored_pairs, table_pairs, text_pairs
 from tacit.audit.replay import Procedure
+from tacit.desk import roc_family
 from tacit.desk.scores import release_scores
 from tacit.privacy import gate
 from tacit.privacy.budget import Budget
@@ -78,8 +79,9 @@ def _fit_persons(epsilon: float) -> Procedure:
 
 
 def _curve(epsilon: float) -> Procedure:
+    """The release behind ``tacit.roc_curve``; drawing the curve from it costs time and no privacy."""
+
     def run(data: Scored, seed: int) -> Any:
-        """The release behind ``tacit.roc_curve``; drawing the curve from it costs time and no privacy."""
         return release_scores(
             data.y,
             data.scores,
@@ -92,6 +94,27 @@ def _curve(epsilon: float) -> Procedure:
         )
 
     return run
+
+
+def _family(**options: Any) -> Callable[[float], Procedure]:
+    """The paper's curves in sound form."""
+    return lambda epsilon: (
+        lambda data, seed: tacit.roc_curve(data.y, data.scores, epsilon=epsilon, random_state=seed, **options)
+    )
+
+
+def _chain(epsilon: float) -> Procedure:
+    def run(data: Table, seed: int) -> Any:
+        selector = tacit.CountSelector(k=3, epsilon=epsilon / 4, random_state=seed)
+        classifier = tacit.BernoulliNB(3 * epsilon / 4, max_ones=2, random_state=seed)
+        return tacit.SelectingClassifier(classifier, selector).fit(data.X, data.y)
+
+    return run
+
+
+def _workflow(epsilon: float) -> Procedure:
+    """Split, train and evaluate: ε in all."""
+    return lambda data, seed: tacit.Workflow(epsilon, random_state=seed).run(data.X, data.y)
 
 
 def _split(epsilon: float) -> Procedure:
@@ -121,7 +144,6 @@ def _replays() -> Iterator[Entry]:
             ("ThresholdSelector",),
             30,
         ),
-        ("ClusterSelector.fit", _fit(tacit.ClusterSelector, threshold=4, n_clusters=2), ("ClusterSelector",), 0),
         ("split, then counts of both parts", _split, ("split",), 0),
     ]
     for name, procedure, covers, tries in cases:
@@ -129,6 +151,15 @@ def _replays() -> Iterator[Entry]:
     yield by_replay("BernoulliNB.fit for persons", _fit_persons, person_pairs, covers=("BernoulliNB",))
     yield by_replay("TextClassifier.fit", _fit_texts, text_pairs, covers=("TextClassifier",))
     yield by_replay("roc_curve", _curve, scored_pairs, covers=("roc_curve",), outputs=2)
+    for method in roc_family.METHODS:
+        name = f"roc_curve by {method}"
+        covers = ("roc_curve", "SmoothNoise") if method == "recursive-medians" else ("roc_curve",)
+        yield by_replay(name, _family(method=method, bins=4), scored_pairs, covers=covers, outputs=2)
+    few = (0.1, 1.0, 4.0)
+    cluster = _fit(tacit.ClusterSelector, threshold=4, n_clusters=2)
+    yield by_replay("ClusterSelector.fit", cluster, tables, covers=("ClusterSelector",), outputs=2, epsilons=few)
+    yield by_replay("SelectingClassifier.fit", _chain, tables, covers=("SelectingClassifier",), epsilons=few)
+    yield by_replay("Workflow.run", _workflow, lambda: tables()[:5:2], covers=("Workflow",), outputs=2, epsilons=few)
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------
@@ -141,11 +172,14 @@ def _gate(
     second: Any,
     delta: float = 0.0,
 ) -> Callable[[float], Target]:
-    """A mechanism at the gate. Additive noise is independent by entry, so copies in one release are as many runs."""
+    """A mechanism at the gate.
+
+    Additive noise is independent by entry and selection in each group by row: copies in one release are as many runs.
+    """
 
     def target(epsilon: float) -> Target:
         made = mechanism(epsilon)
-        copies = isinstance(made, DiscreteLaplace | DiscreteGaussian)
+        copies = isinstance(made, DiscreteLaplace | DiscreteGaussian | SelectEach)
 
         def release(values: Any, account: tacit.Account) -> Any:
             statistic = Exact(values, sensitivity=sensitivity, unit=Unit.row(), query="audit", version="1")
@@ -248,26 +282,32 @@ def _runs() -> Iterator[Entry]:
     yield by_runs(
         "discrete Laplace noise, drawn",
         _gate(DiscreteLaplace, row, [0], [1]),
-        runs=400_000,
+        runs=300_000,
         covers=("DiscreteLaplace",),
         epsilons=wide,
     )
     yield by_runs(
         "discrete Gaussian noise, drawn",
         _gate(lambda e: DiscreteGaussian(e, DELTA), row, [0], [1], DELTA),
-        runs=200_000,
+        runs=100_000,
         covers=("DiscreteGaussian",),
         epsilons=wide,
     )
+    yield by_runs(
+        "SelectEach, drawn",
+        _gate(SelectEach, balances, [-1, -1, -1], [-2, 0, -2]),
+        runs=40_000,
+        covers=("SelectEach",),
+        epsilons=wide,
+    )
     choices: list[tuple[str, Callable[[float], Mechanism], Sensitivity, Any, Any]] = [
-        ("Selection", Selection, scores, [0, 0, 9], [1, 0, 9]),
-        ("SelectEach", SelectEach, balances, [[-9, -1, -9]], [[-10, 0, -10]]),
-        ("TopK", lambda e: TopK(e, 2), scores, [0, 0, 9], [0, 0, 10]),
-        ("SparseVector", lambda e: SparseVector(e, 0, 1), scores, [-3, 3, 3], [-3, 4, 4]),
+        ("Selection", Selection, scores, [0, 0], [1, 0]),
+        ("TopK", lambda e: TopK(e, 2), scores, [0, 0, 0], [1, 1, 0]),
+        ("SparseVector", lambda e: SparseVector(e, 0, 1), scores, [0, 0, 0], [0, 1, 1]),
     ]
     for name, make, sensitivity, first, second in choices:
         target = _gate(make, sensitivity, first, second)
-        yield by_runs(f"{name}, drawn", target, runs=3_000, covers=(name,), epsilons=wide)
+        yield by_runs(f"{name}, drawn", target, runs=5_000, covers=(name,))
     tables = {pair.name: pair for pair in table_pairs()}
     one, empty = tables["no rows at all"], scored_pairs()[0]
     fits: list[tuple[str, Callable[[float], Callable[[Any], Any]], Pair, int, str]] = [

@@ -7,8 +7,8 @@ import csv
 import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,36 +82,56 @@ def dataset_of(arguments: argparse.Namespace) -> str:
     return arguments.dataset or Path(arguments.data).resolve().name or "data"
 
 
-def account_of(arguments: argparse.Namespace, budget: Budget) -> Account:
-    """The account that pays, created if it is not there."""
+@contextmanager
+def paying(arguments: argparse.Namespace) -> Iterator[tuple[Unit, Callable[[Budget], Account]]]:
+    """What is protected, and a way to the account: one that is not there is made with the whole budget."""
     from tacit.ledger import Ledger
-    from tacit.workflow import find_account
+    from tacit.ledger.lookup import existing_account
+    from tacit.privacy.unit import Unit
 
-    unit, name = unit_of(arguments), dataset_of(arguments)
-    found = find_account(arguments.ledger, name)
-    if found is None:
-        return Ledger.open(arguments.ledger).account(name, budget=budget, unit=unit or "row")
-    if unit is not None and unit != found.unit:
-        raise bad_parameter("tacit", "--unit", f"the account's ({found.unit})", str(unit), "Leave it out to take that.")
-    return found
+    asked, name = unit_of(arguments), dataset_of(arguments)
+    with ExitStack() as ledgers:
+        found = ledgers.enter_context(existing_account(arguments.ledger, name))
+        if found is not None and asked not in (None, found.unit):
+            remedy = "Leave it out to take that."
+            raise bad_parameter("tacit", "--unit", f"the account's ({found.unit})", str(asked), remedy)
+        unit = asked or Unit.row() if found is None else found.unit
+
+        def account(budget: Budget) -> Account:
+            if found is not None:
+                return found
+            return ledgers.enter_context(Ledger.open(arguments.ledger)).account(name, budget=budget, unit=unit)
+
+        yield unit, account
+
+
+@contextmanager
+def output_folder(folder: str | None, owner: str) -> Iterator[Path | None]:
+    """A folder that is new or empty; if nothing comes of it, it goes again."""
+    from tacit.report.files import fresh_folder
+
+    path = None if folder is None else fresh_folder(folder, owner, "--out")
+    try:
+        yield path
+    except BaseException:
+        if path is not None and not any(path.iterdir()):
+            path.rmdir()
+        raise
 
 
 @contextmanager
 def interruptible(url: str, name: str) -> Iterator[None]:
     """On Ctrl-C, say what was charged meanwhile: it stays charged, and the same command goes on from there."""
-    before = _entries(url, name)
+    before = {charge.entry for charge in _entries(url, name)}
     try:
         yield
     except KeyboardInterrupt:
-        new = [charge for charge in _entries(url, name) if charge.entry not in {old.entry for old in before}]
+        new = [charge for charge in _entries(url, name) if charge.entry not in before]
+        text = f"Nothing was charged to {name!r}."
         if new:
             cost = "; ".join(f"{charge.budget} for {charge.query!r}" for charge in new)
-            text = (
-                f"Charged to {name!r} before the interruption: {cost}. The same command again goes on from there, and "
-            )
-            text += "does not pay for it twice."
-        else:
-            text = f"Nothing was charged to {name!r}."
+            text = f"Charged to {name!r} before the interruption: {cost}. The same command again goes on from there, "
+            text += "and does not pay for it twice."
         raise Interrupted(f"Interrupted, and nothing was written. {text}") from None
 
 
@@ -120,10 +140,10 @@ class Interrupted(KeyboardInterrupt):
 
 
 def _entries(url: str, name: str) -> list[Any]:
-    from tacit.workflow import find_account
+    from tacit.ledger.lookup import existing_account
 
-    account = find_account(url, name)
-    return [] if account is None else account.entries()
+    with existing_account(url, name) as account:
+        return [] if account is None else account.entries()
 
 
 @contextmanager

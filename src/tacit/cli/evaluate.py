@@ -33,11 +33,13 @@ def add_data(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     from tacit.models.storage import load
-    from tacit.report.files import fresh_folder, save_curve
+    from tacit.report.files import save_curve
 
     model = load(arguments.model)
-    folder = None if arguments.out is None else fresh_folder(arguments.out, "tacit evaluate", "--out")
-    with common.interruptible(arguments.ledger, common.dataset_of(arguments)):
+    with (
+        common.interruptible(arguments.ledger, common.dataset_of(arguments)),
+        common.output_folder(arguments.out, "tacit evaluate") as folder,
+    ):
         curve = curve_of(model, arguments, arguments.epsilon, arguments.delta)
         files = [] if folder is None else save_curve(curve, curve.receipt, folder)
     facts = common.curve_facts(curve) | {
@@ -54,24 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
 def curve_of(model: Any, arguments: argparse.Namespace, epsilon: Any, delta: Any) -> Any:
     """The private curve of one model; what is wrong with the data is said before the account is made."""
     from tacit.privacy.budget import Budget
-    from tacit.privacy.unit import Unit
     from tacit.scoring import part_for, private_curve
-    from tacit.workflow import find_account
 
-    budget, whole = Budget(epsilon, delta), Budget(arguments.epsilon, arguments.delta)
-    found = find_account(arguments.ledger, common.dataset_of(arguments))
-    unit = found.unit if found is not None else common.unit_of(arguments) or Unit.row()
-    part = part_for(
-        model,
-        arguments.data,
-        None,
-        unit,
-        label=arguments.label,
-        text=arguments.text,
-        options=common.file_options(arguments),
-        strict=arguments.strict,
-    )
-    account = common.account_of(arguments, whole)
-    with common.progress(1, quiet=arguments.json) as tell:
+    columns = {"label": arguments.label, "text": arguments.text}
+    with common.paying(arguments) as (unit, account), common.progress(1, quiet=arguments.json) as tell:
         tell("evaluate")
-        return private_curve(model, part, budget, account, classes=tuple(model.classes_.tolist()))
+        options = common.file_options(arguments)
+        part = part_for(model, arguments.data, None, unit, options=options, strict=arguments.strict, **columns)
+        payer = account(Budget(arguments.epsilon, arguments.delta))
+        return private_curve(model, part, Budget(epsilon, delta), payer, classes=tuple(model.classes_.tolist()))

@@ -27,7 +27,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     common.add_files(parser)
     parser.add_argument("--test-size", type=float, default=0.3, metavar="F", help="share of the test set (%(default)s)")
     parser.add_argument("--engine", choices=["local", "spark"], default="local", help="default: %(default)s")
-    text = "on Spark, a name for this version of data that are no local files"
+    text = "a name for this version of the data (default: a fingerprint; on Spark for local files alone)"
     parser.add_argument("--data-version", metavar="NAME", help=text)
     parser.add_argument("--word-list", metavar="LANG", help="public word frequencies for texts, such as 'en'")
     parser.add_argument("--out", metavar="DIR", required=True, help="a folder that is new or empty")
@@ -38,20 +38,14 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    from tacit.report.files import fresh_folder
-
     workflow = _workflow(arguments)
-    folder = fresh_folder(arguments.out, "tacit run", "--out")
-    try:
-        with (
-            common.interruptible(arguments.ledger, workflow.dataset),
-            common.progress(len(common.STEPS), quiet=arguments.json) as tell,
-        ):
-            result = workflow.run(arguments.data, progress=tell)
-            files = result.save(folder)
-    except BaseException:
-        _remove_if_empty(folder)
-        raise
+    with (
+        common.interruptible(arguments.ledger, workflow.dataset),
+        common.output_folder(arguments.out, "tacit run") as folder,
+        common.progress(len(common.STEPS), quiet=arguments.json) as tell,
+    ):
+        result = workflow.run(arguments.data, progress=tell)
+        files = result.save(str(folder))
     facts = common.curve_facts(result.curve) | {
         "epsilon": result.receipt["epsilon"],
         "delta": result.receipt["delta"],
@@ -111,11 +105,6 @@ def _classes(arguments: argparse.Namespace, schema: Any) -> list[Any]:
     if strange:
         raise bad_parameter("tacit run", "--classes", f"among the schema's {list(known)}", ", ".join(strange))
     return [known[name] for name in names]
-
-
-def _remove_if_empty(folder: Path) -> None:
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
 
 
 def _text(result: Any, arguments: argparse.Namespace) -> str:

@@ -173,7 +173,10 @@ def load_twitter(n: int | Literal["paper"] | None = None, *, folder: str | Path 
 
 
 def load_reuters(
-    subset: Literal["paper", "train", "test", "labelled"] = "paper", *, folder: str | Path | None = None
+    subset: Literal["paper", "train", "test", "labelled"] = "paper",
+    *,
+    topic: str = "earn",
+    folder: str | Path | None = None,
 ) -> Dataset:
     """Load Reuters-21578 as a task with two classes: is an article about earnings (topic ``earn``) or not.
 
@@ -182,6 +185,8 @@ def load_reuters(
     subset : {"paper", "train", "test", "labelled"}, default "paper"
         ``"train"`` and ``"test"`` are the ModApte split (9,603 and 3,299 articles), ``"labelled"`` all 13,476 articles
         that the indexers saw (``TOPICS="YES"``), and ``"paper"`` a corpus of the paper's size, 6,906, see below.
+    topic : str, default "earn"
+        Another topic of the collection, such as ``"acq"``. Which articles a subset has does not depend on it.
     folder : path, optional
         Where ``reuters21578.tar.gz`` lies. Default: the environment variable ``TACIT_DATA``.
 
@@ -203,12 +208,12 @@ def load_reuters(
     elif subset != "labelled":
         articles = [article for article in articles if article.split == subset.upper()]
     texts = pl.Series("text", [article.text for article in articles], dtype=pl.String)
-    labels = np.array([article.earn for article in articles], dtype=np.int64)
+    labels = np.array([topic in article.topics for article in articles], dtype=np.int64)
     description = (
         f"Reuters-21578, Distribution 1.0 ({subset}): {published.REUTERS.publisher}. "
         "© Reuters Ltd., for research purposes only."
     )
-    return Dataset("REUTERS", texts, labels, ("other", "earn"), description, Schema.text((0, 1)))
+    return Dataset("REUTERS", texts, labels, ("other", topic), description, Schema.text((0, 1)))
 
 
 def load_adult(

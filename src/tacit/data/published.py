@@ -128,9 +128,14 @@ class Article:
     number: int
     split: str
     indexed: bool
-    earn: bool
+    topics: tuple[str, ...]
     title: str
     body: str
+
+    @property
+    def earn(self) -> bool:
+        """Whether it is about earnings."""
+        return "earn" in self.topics
 
     @property
     def text(self) -> str:
@@ -169,7 +174,7 @@ def _article(head: str, content: str) -> Article:
         number=int(attributes["NEWID"]),
         split=attributes["LEWISSPLIT"],
         indexed=attributes["TOPICS"] == "YES",
-        earn="earn" in topics,
+        topics=tuple(topics),
         title=html.unescape(_element("TITLE", content)),
         body=html.unescape(_element("BODY", content)),
     )

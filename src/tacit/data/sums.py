@@ -48,6 +48,8 @@ class Weighing:
         Together at most ``GRID`` in the chosen norm.
     signed : bool
         For two classes: words of the first class are subtracted, those of the second added, in one column.
+    copies : int
+        The words are this many runs of the same length, such as parts of a text; the places of all runs share a cell.
     """
 
     weights: Longs = field(compare=False)
@@ -58,6 +60,7 @@ class Weighing:
     other_share: int = 0
     signed: bool = True
     norm: Literal["L1", "L2"] = "L1"
+    copies: int = 1
 
     def __post_init__(self) -> None:
         weights = np.asarray(self.weights)
@@ -71,6 +74,8 @@ class Weighing:
             raise bad_parameter("Weighing", "class_scale", f"whole numbers from 0 to {GRID}", self.class_scale)
         if self.signed and len(self.class_scale) != 2:
             raise bad_parameter("Weighing", "signed", "False unless there are two classes", self.signed)
+        if self.copies < 1 or len(weights) % self.copies or len(weights) * self.copies > 1 << 31:
+            raise bad_parameter("Weighing", "copies", "a small divisor of the number of words", self.copies)
         shares = (self.words_share, self.others, self.other_share, self.floor - 1)
         if min(shares) < 0 or _norm_bound(self) > GRID**2:
             raise bad_parameter("Weighing", "words_share, others, other_share", "within the grid", shares)
@@ -79,6 +84,11 @@ class Weighing:
     def words(self) -> int:
         """How many features are normalised together."""
         return len(self.weights)
+
+    @property
+    def cells(self) -> int:
+        """How many sums there are in each column."""
+        return len(self.weights) // self.copies
 
     @property
     def columns(self) -> int:
@@ -101,13 +111,13 @@ def normalised_sums(
 
     Returns
     -------
-    Exact of shape (columns · words + classes · (n_features − words),)
-        First the words, column by column, then the other features, class by class.
+    Exact of shape (columns · cells + classes · (n_features − words),)
+        First the cells of words, column by column, then the other features, class by class.
     int
         How many of these belong to words.
     """
     classes, others = len(weighing.class_scale), n_features - weighing.words
-    size = weighing.columns * weighing.words
+    size = weighing.columns * weighing.cells
     total = np.zeros(size + classes * others, dtype=np.int64)
     for rows in batches:
         cells, values = _vectors(rows, weighing, others)
@@ -124,13 +134,16 @@ def normalised_sums(
 
 
 def row_vectors(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs, Longs]:
-    """The words that rows have, the whole numbers that they add there, and whose each is."""
+    """The cells of words that rows have, the whole numbers that they add there, and whose each is."""
     entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
     owner = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
     if weighing.others or (len(entries) and int(entries.max()) >= weighing.words):
         is_word = entries < weighing.words
         entries, owner = entries[is_word], owner[is_word]
     weight = weighing.weights[entries]
+    cells = entries.astype(np.int64) % weighing.cells
+    if weighing.norm == "L2" and weighing.copies > 1:
+        cells, weight, owner = _together(cells, weight, owner, weighing.cells)
     mass = np.bincount(owner, weights=weight if weighing.norm == "L1" else weight * weight, minlength=len(rows))
     divisor = np.maximum(mass.astype(np.int64), weighing.floor)
     if weighing.norm == "L2":
@@ -138,7 +151,14 @@ def row_vectors(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs, Longs]:
     scale = np.array(weighing.class_scale, dtype=np.int64)[rows.labels]
     values = weight * (weighing.words_share * scale // GRID)[owner]
     values //= divisor[owner]
-    return entries.astype(np.int64), values, owner
+    return cells, values, owner
+
+
+def _together(cells: Longs, weight: Longs, owner: Longs, width: int) -> tuple[Longs, Longs, Longs]:
+    """Add up what a row has in the same cell: the L2 norm is one of cells."""
+    keys, place = np.unique(owner * width + cells, return_inverse=True)
+    whole = np.bincount(place.ravel(), weights=weight, minlength=len(keys)).astype(np.int64)
+    return keys % width, whole, keys // width
 
 
 def _vectors(rows: Rows, weighing: Weighing, others: int) -> tuple[Longs, Longs]:
@@ -149,7 +169,7 @@ def _vectors(rows: Rows, weighing: Weighing, others: int) -> tuple[Longs, Longs]
     if weighing.signed:
         values *= (2 * labels - 1)[owner]
     else:
-        cells += labels[owner] * words
+        cells += labels[owner] * weighing.cells
     if not others:
         return cells, values
     entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
@@ -161,7 +181,7 @@ def _vectors(rows: Rows, weighing: Weighing, others: int) -> tuple[Longs, Longs]
     ids, owner = ids[kept], owner[kept]
     scale = np.array(weighing.class_scale, dtype=np.int64)[labels[owner]]
     return (
-        np.concatenate([cells, weighing.columns * words + labels[owner] * others + ids]),
+        np.concatenate([cells, weighing.columns * weighing.cells + labels[owner] * others + ids]),
         np.concatenate([values, weighing.other_share * scale // GRID]),
     )
 

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
@@ -71,5 +72,23 @@ def total_sums(batches: Iterable[Rows], weighing: Weighing, *, unit: Unit, versi
         sensitivity=Sensitivity.of_normalised_rows(bound, grid=GRID, norm=weighing.norm, entries=len(total)),
         unit=unit,
         query=f"rows with each of {int((weighing.weights > 0).sum())} feature(s), long rows in part",
+        version=f"{version}/{name}",
+    )
+
+
+def row_lengths(batches: Iterable[Rows], chosen: NDArray[np.bool_], longest: int, *, unit: Unit, version: str) -> Exact:
+    """Count rows by how many of the chosen features they have: 0, 1, …, and ``longest`` or more."""
+    total = np.zeros(longest + 1, dtype=np.int64)
+    for rows in batches:
+        owner = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
+        entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
+        lengths = np.bincount(owner[chosen[entries]], minlength=len(rows))
+        total += np.bincount(np.minimum(lengths, longest), minlength=longest + 1)
+    name = hashlib.sha256(np.packbits(chosen).tobytes()).hexdigest()
+    return Exact(
+        total,
+        sensitivity=Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1)),
+        unit=unit,
+        query=f"rows by their number of {int(chosen.sum())} feature(s), up to {longest}",
         version=f"{version}/{name}",
     )

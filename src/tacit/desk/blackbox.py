@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tacit.data.split import rows_of
-from tacit.desk.counts import one_off
+from tacit.desk.payer import one_off
 from tacit.errors import bad_parameter
 from tacit.ledger import Account, Request
 from tacit.privacy.budget import Budget, Number
@@ -35,7 +35,7 @@ def pay_for_black_box(
     not known.
     """
     budget = Budget(epsilon, delta)
-    payer = one_off(account, budget.exact_epsilon, budget.exact_delta, owner)
+    payer = one_off(account, budget, owner)
     if payer.unit.column is not None:
         expected = "an account whose unit is a row"
         raise bad_parameter(owner, "account", expected, str(payer.unit), "A black box does not bound a person's rows.")

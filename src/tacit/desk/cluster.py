@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from tacit.data.statistics import Counts
 from tacit.desk.counts import Visit
 from tacit.desk.parts import Part, describe
 from tacit.desk.scores import Binned, release_counted
-from tacit.errors import PrivacyError, bad_parameter
+from tacit.errors import MissingExtraError, PrivacyError, bad_parameter
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget
 from tacit.privacy.unit import Unit
@@ -132,12 +133,12 @@ def open_on_spark(
     ``version`` names the version of the data; for local files it defaults to a fingerprint of them.
     """
     described = describe(data, None, classes=classes, unit=unit, label=label, text=text, schema=schema)
+    if find_spec("pyspark") is None:
+        raise MissingExtraError('The engine "spark" needs pyspark and Java 17. Run: pip install "tacit[spark]"')
     named = version or _version(data)
     frame = data
     if isinstance(data, str | Path):
-        from pyspark.sql import SparkSession
-
-        frame = spark.open_frame(data, options, SparkSession.builder.appName("tacit").getOrCreate())
+        frame = spark.open_frame(data, options, _session())
     absent = [name for name in described.names_needed if name not in frame.columns]
     if absent:
         raise SourceError(
@@ -145,6 +146,17 @@ def open_on_spark(
             column=absent[0],
         )
     return SparkPart(frame, described, named)
+
+
+def _session() -> Any:
+    """The active session, or a quiet new one with Spark's own defaults: a cluster if it is told of one."""
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    builder = SparkSession.builder.appName("tacit").config("spark.ui.showConsoleProgress", "false")
+    return builder.config("spark.log.level", "ERROR").getOrCreate()
 
 
 def _version(data: Any) -> str:

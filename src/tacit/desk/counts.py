@@ -25,10 +25,11 @@ from tacit.data.schema import Schema
 from tacit.data.sources import Job, Source, open_source
 from tacit.data.statistics import count, in_parallel
 from tacit.data.sums import GRID, Rules, Weighing, count_correct, mix, mix_classes, normalised_sums
-from tacit.data.totals import feature_scores, total_sums
+from tacit.data.totals import feature_scores, row_lengths, total_sums
 from tacit.desk.parts import Part
+from tacit.desk.payer import one_off
 from tacit.errors import PrivacyError, bad_parameter
-from tacit.ledger import Account, Ledger
+from tacit.ledger import Account
 from tacit.privacy.budget import Budget, Number, exact, exact_delta, exact_epsilon
 from tacit.privacy.exact import Exact
 from tacit.privacy.gate import Plan
@@ -82,7 +83,7 @@ class Visit:
         self.owner = owner
         self.epsilon = exact_epsilon(epsilon, owner)
         self.delta = exact_delta(delta, owner)
-        self.account = one_off(account, self.epsilon, self.delta, owner)
+        self.account = one_off(account, Budget(self.epsilon, self.delta), owner)
         self.random_state = _check_state(random_state, owner)
         unit = self.account.unit
         in_memory = not isinstance(data, str | Path | Part)
@@ -196,11 +197,11 @@ class Visit:
         return self.release(step, statistic).values
 
     def sums(self, step: str, weighing: Weighing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Sums of normalised rows, in units of one row: words (columns × words), other features (classes × others)."""
+        """Sums of normalised rows, in units of one row: words (columns × cells), other features (classes × others)."""
         width, classes = self.schema.n_features, len(self.schema.classes)
         statistic, size = normalised_sums(self.rows(), weighing, width, unit=self.unit, version=self.version)
         values = self.release(step, statistic).values / GRID
-        return values[:size].reshape(weighing.columns, weighing.words), values[size:].reshape(classes, -1)
+        return values[:size].reshape(weighing.columns, weighing.cells), values[size:].reshape(classes, -1)
 
     def choose(self, step: str, rules: Rules) -> int:
         """The number of a rule that gets many rows right."""
@@ -215,23 +216,20 @@ class Visit:
         statistic = feature_scores(self.rows(), score, self.schema, unit=self.unit, version=version)
         return self.release(step, statistic).values
 
-    def totals(
-        self, step: str, features: NDArray[np.int64] | None, *, length: int
-    ) -> tuple[NDArray[np.float64], float]:
-        """Counts of features, from rows normalised over ``features`` (None: all) to at most one row's worth.
+    def totals(self, step: str, chosen: NDArray[np.bool_], *, length: int) -> tuple[NDArray[np.float64], float]:
+        """Sums of rows that are normalised over the chosen features, in units of one row, and the scale of their noise.
 
-        A row with up to ``length`` of the features is counted in full, a longer one in part. Returns counts, and the
-        standard deviation of their noise.
+        Each of a row's n features counts 1/max(n, ``length``).
         """
-        width = self.schema.n_features
-        weights = np.ones(width, dtype=np.int64)
-        if features is not None:
-            weights[:] = 0
-            weights[features] = 1
-        weighing = Weighing(weights, length, (GRID,) * len(self.schema.classes), signed=False)
+        weighing = Weighing(chosen.astype(np.int64), length, (GRID,) * len(self.schema.classes), signed=False)
         statistic = total_sums(self.rows(), weighing, unit=self.unit, version=self.version)
-        values: NDArray[np.float64] = self.release(step, statistic).values * np.float64(length / GRID)
-        return values, self.deviation(step) * length / GRID
+        values: NDArray[np.float64] = self.release(step, statistic).values / GRID
+        return values, self.deviation(step) / math.sqrt(2) / GRID
+
+    def lengths(self, step: str, chosen: NDArray[np.bool_], longest: int) -> tuple[NDArray[np.int64], float]:
+        """Rows by how many of the chosen features they have, and the deviation of the noise."""
+        statistic = row_lengths(self.rows(), chosen, longest, unit=self.unit, version=self.version)
+        return self.release(step, statistic).values, self.deviation(step)
 
     # -- how it works -------------------------------------------------------------------------------------------------
 
@@ -269,16 +267,6 @@ def _same(rows: Rows) -> Rows:
 
 def _giving(rows: Rows) -> Callable[[], Rows]:
     return lambda: rows
-
-
-def one_off(account: object, epsilon: Fraction, delta: Fraction, owner: str) -> Account:
-    """The account that pays: the one that was given, or one in memory with exactly this budget."""
-    if account is None:
-        return Ledger.open().account("one-off", budget=Budget(epsilon, delta))
-    if not isinstance(account, Account):
-        expected = "None (a one-off account) or a tacit Account"
-        raise bad_parameter(owner, "account", expected, type(account).__name__, "See tacit.Ledger.open().")
-    return account
 
 
 def _check_state(random_state: Any, owner: str) -> int | None:

@@ -13,7 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.data.scores import Scores
-from tacit.desk.scores import TOTALS, Ints, counting_mechanism, noise_scale, one_off, whole_receipt
+from tacit.desk.payer import one_off
+from tacit.desk.scores import TOTALS, Ints, counting_mechanism, noise_scale, whole_receipt
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget
 from tacit.privacy.gate import Purse
@@ -101,7 +102,7 @@ def release_family(
     random_state: int | None,
 ) -> Counted:
     """Count scores privately by class between public thresholds or private medians."""
-    account = one_off(account, budget)
+    account = one_off(account, budget, "roc_curve")
     unit, left = account.unit, budget.exact_epsilon
     scores = Scores(
         y_true,

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.scores import Scores
+from tacit.desk.payer import one_off
 from tacit.errors import ParameterError
-from tacit.ledger import Account, Ledger
+from tacit.ledger import Account
 from tacit.privacy.budget import Budget
 from tacit.privacy.gate import Purse
 from tacit.privacy.grid import CELLS
@@ -70,11 +71,6 @@ class Binned:
     receipt: Receipt
 
 
-def one_off(account: Account | None, budget: Budget) -> Account:
-    """The account that pays: the user's, or one in memory of exactly that budget."""
-    return Ledger.open().account("one-off", budget=budget) if account is None else account
-
-
 def release_scores(
     y_true: Any,
     y_score: Any,
@@ -87,7 +83,7 @@ def release_scores(
     random_state: int | None,
 ) -> Binned:
     """Count scores privately by class, in bins that are chosen privately."""
-    account = one_off(account, budget)
+    account = one_off(account, budget, "roc_curve")
     scores = Scores(
         y_true,
         y_score,

@@ -16,7 +16,7 @@ from tacit.data.hashing import hash_strings
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
 from tacit.data.sources import as_series
-from tacit.data.style import EDGES, PATTERNS, style_schema, with_style
+from tacit.data.style import EDGES, NUMBER, PATTERNS, ZONES, style_schema, with_style
 from tacit.data.sums import Rules, row_scores
 from tacit.data.text import token_lists, tokens, valid_text
 from tacit.desk.counts import Visit
@@ -27,10 +27,11 @@ from tacit.ledger import Account
 __all__ = [
     "STYLES",
     "STYLE_BINS",
+    "TEXT_PARTS",
     "bucket_names",
+    "public_rows",
     "score_texts",
     "style_names",
-    "text_frequencies",
     "text_matrix",
     "text_visit",
     "text_width",
@@ -39,6 +40,9 @@ __all__ = [
 
 STYLES = len(PATTERNS)
 STYLE_BINS = len(EDGES)
+TEXT_PARTS = len(ZONES)
+MOST_PUBLIC = 1 << 16
+"""Public texts that are read; more of them tell little more."""
 
 Floats = NDArray[np.float64]
 
@@ -88,18 +92,12 @@ def text_width(bits: int) -> int:
     return _schema(bits, (0, 1)).n_features
 
 
-def text_frequencies(texts: Any, bits: int, owner: str) -> tuple[Floats, float]:
-    """From public texts: the share of them that have a word of each bucket, and how many buckets a text has."""
+def public_rows(texts: Any, bits: int, owner: str) -> Any:
+    """Public texts as a sparse binary matrix of their words, part after part of a text: at most ``MOST_PUBLIC``."""
     series = _texts(texts, owner)
     if not len(series):
         raise bad_parameter(owner, "public_text", "at least one public text", "none")
-    total = np.zeros(1 << bits)
-    for begin in range(0, len(series), 1 << 14):
-        rows = _encode(series.slice(begin, 1 << 14), bits)
-        total += np.bincount(rows.indices[rows.indices < 1 << bits], minlength=1 << bits)
-    # Half a text more for every bucket: a word that the public texts lack is rare, not impossible.
-    share = (total + 0.5) / (len(series) + 1)
-    return share, float(share.sum())
+    return text_matrix(series.head(MOST_PUBLIC), bits, owner)[:, : TEXT_PARTS << bits]
 
 
 @lru_cache(maxsize=8)
@@ -159,11 +157,11 @@ def _word_list(language: str, owner: str) -> tuple[list[str], Floats]:
 
 
 def _buckets(words: list[str], bits: int) -> NDArray[np.int64]:
-    return np.asarray(hash_strings(valid_text(words)) & ((1 << bits) - 1)).astype(np.int64)
+    return np.asarray(hash_strings(valid_text(words).str.replace_all(*NUMBER)) & ((1 << bits) - 1)).astype(np.int64)
 
 
 def _schema(bits: int, classes: tuple[Any, ...]) -> Schema:
-    return style_schema(classes, bits=bits, words=None)
+    return style_schema(classes, bits=bits)
 
 
 def _encode(texts: pl.Series, bits: int) -> Rows:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.desk.counts import one_off
+from tacit.desk.payer import one_off
+from tacit.privacy.budget import Budget
 from tacit.privacy.exact import Exact
 from tacit.privacy.gate import release
 from tacit.privacy.mechanisms import DiscreteLaplace
@@ -28,7 +29,7 @@ def noisy_correct(guess: Any, y: Any, epsilon: Fraction, random_state: int | Non
         query="rows that a candidate classifies correctly",
         version="one-off",
     )
-    account = one_off(None, epsilon, Fraction(0), "tune")
+    account = one_off(None, Budget(epsilon), "tune")
     return int(release(account, statistic, DiscreteLaplace(epsilon), random_state=random_state).values[0])
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 from scipy.special import ndtri
+from sklearn.isotonic import isotonic_regression
 
 from tacit.desk.roc_family import Counted
 from tacit.evaluation.curve import RocCurve, check_level
@@ -144,7 +144,7 @@ class FamilyCurve(RocCurve):
         """The nearest running counts that never fall, the last one weighted by its precision."""
         weights = np.ones(sums.shape[-1])
         weights[-1] = self._layout_variance() / self._total_variance()
-        rows = [isotonic_regression(row, weights=weights).x for row in sums.reshape(-1, len(weights))]
+        rows = [isotonic_regression(row, sample_weight=weights) for row in sums.reshape(-1, len(weights))]
         return np.maximum(np.reshape(rows, sums.shape), 0.0)
 
     def _layout_variance(self) -> float:

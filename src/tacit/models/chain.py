@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.desk.estimators import PrivateEstimator
 from tacit.desk.schemas import table_matrix
 from tacit.errors import bad_parameter
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
@@ -76,9 +77,7 @@ class SelectingClassifier(PrivateClassifier):
 
     def fit(self, X: Any, y: Any, *, persons: Any = None) -> SelectingClassifier:
         """Select, then train on what was selected."""
-        if not isinstance(self.classifier, PrivateClassifier):
-            expected = "a tacit classifier of matrices"
-            raise bad_parameter("SelectingClassifier", "classifier", expected, type(self.classifier).__name__)
+        check_halves(self.classifier, self.selector, "SelectingClassifier")
         matrix = self._matrix(X, reset=True)
         if self.schema is None:
             y = label_input(self, matrix, y)
@@ -127,6 +126,14 @@ class SelectingClassifier(PrivateClassifier):
         matrix = self._matrix(X, reset=False)
         scores: Floats = self.classifier_._log_scores(matrix if self.selector_ is None else self._selected(matrix))
         return scores
+
+
+def check_halves(classifier: Any, selector: Any, owner: str) -> None:
+    """Both must pay for what they learn: anything else would look at private rows for nothing."""
+    if not isinstance(classifier, PrivateClassifier) or isinstance(classifier, SelectingClassifier):
+        raise bad_parameter(owner, "classifier", "a tacit classifier of matrices", type(classifier).__name__)
+    if selector is not None and not (isinstance(selector, PrivateEstimator) and isinstance(selector, SelectorMixin)):
+        raise bad_parameter(owner, "selector", "None or a selector of tacit's", type(selector).__name__)
 
 
 def in_sequence(receipts: list[Receipt]) -> Receipt:

@@ -26,7 +26,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from tacit.desk.schemas import table_matrix
-from tacit.desk.text import text_matrix
+from tacit.desk.text import TEXT_PARTS, text_matrix
 from tacit.errors import bad_parameter
 from tacit.models._base import Floats, binary_matrix, check_fitted
 from tacit.models.blackbox import BlackBoxClassifier
@@ -73,7 +73,7 @@ class SchemaFeatures(_Encoder):
 
 
 class TextFeatures(_Encoder):
-    """Texts as ``TextClassifier`` sees them: hashed words, divided by the root of their number, and style."""
+    """Texts as ``TextClassifier`` sees them: hashed words by part, over the root of their number, and style."""
 
     def __init__(self, bits: int = 14, least: int = 4) -> None:
         self.bits = bits
@@ -82,7 +82,7 @@ class TextFeatures(_Encoder):
     def transform(self, X: Any) -> Any:
         """Encode texts."""
         matrix = text_matrix(X, self.bits, "TextFeatures")
-        words = matrix.indices < 1 << self.bits
+        words = matrix.indices < TEXT_PARTS << self.bits
         owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
         lengths = np.maximum(np.bincount(owner[words], minlength=matrix.shape[0]), self.least)
         matrix.data[words] /= np.sqrt(lengths.astype(np.float64))[owner[words]]
@@ -93,7 +93,10 @@ def scale_rows(X: Any, norm: Any = "L1") -> Any:
     """Binary rows as objective perturbation sees them: scaled to norm 1, short rows as if they were longer."""
     ones = binary_matrix(sp.csr_array(X) if sp.issparse(X) else np.asarray(X))
     factors = words_scale(norm, np.maximum(np.asarray(ones.sum(axis=1)).ravel(), LEAST_ONES))
-    return sp.csr_array(sp.diags_array(factors) @ ones) if sp.issparse(ones) else ones * factors[:, None]
+    if not sp.issparse(ones):
+        return ones * factors[:, None]
+    data = ones.data * np.repeat(factors, np.diff(ones.indptr))
+    return sp.csr_array((data, ones.indices, ones.indptr), shape=ones.shape)
 
 
 def take_columns(X: Any, columns: Any) -> Any:

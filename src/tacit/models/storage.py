@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tacit._version import __version__
 from tacit.desk.counts import Rules
 from tacit.desk.schemas import Schema, table_schema
-from tacit.desk.text import text_width
+from tacit.desk.text import TEXT_PARTS, text_width
 from tacit.errors import ModelError, TacitError, bad_parameter
 from tacit.models._base import PrivateClassifier
 from tacit.models.chain import ChosenFeatures, SelectingClassifier
@@ -250,7 +250,7 @@ def _unpack_rules(reader: _Reader, model: TextClassifier, width: int) -> None:
         raise reader.error("'power' must name 'none', 'root' or 'full' for each column of weights")
     if sizes["e"] != columns:
         raise reader.error("its rules do not fit together")
-    words = reader.whole("words", 1 << bits, 1 << bits)
+    words = reader.whole("words", TEXT_PARTS << bits, TEXT_PARTS << bits)
     model.rules_ = Rules(**arrays, words=words, power=tuple(power), least=reader.whole("least", 1), offsets=offsets)
     model.choice_ = reader.whole("choice", 0, sizes["m"] * sizes["t"] - 1)
 

@@ -76,14 +76,17 @@ def _of_texts(model: Any, language: str | None) -> list[tuple[str, float]] | Non
     rules = model.rules_
     if len(model.classes_) != 2:
         return None
-    weights = rules.weights @ rules.mixtures[model.choice_ // len(rules.thresholds)]
+    parts = rules.weights @ rules.mixtures[model.choice_ // len(rules.thresholds)]
+    buckets = 1 << model.bits
+    shown_of = np.r_[:buckets, rules.words : len(parts)]  # words in a text's opening; later ones weigh a part of that
+    weights = parts[shown_of]
     public = bucket_names(model.bits, model.word_list or language, model.public_text, "feature_weights")
-    words = [f"“{public[bucket]}”" if bucket in public else f"bucket {bucket}" for bucket in range(rules.words)]
+    words = [f"“{public[bucket]}”" if bucket in public else f"bucket {bucket}" for bucket in range(buckets)]
     style = style_names()
     names = [*words, *style]
     # Laplace noise passes t scales with probability exp(−t), and the difference of two with (1 + t/2)·exp(−t).
     least = np.full(len(names), math.log(len(words) / BY_CHANCE))
     least[len(words) :] = math.log(len(style) / BY_CHANCE) + 2
-    clear = getattr(model, "clearness_", np.full(len(names), np.inf))
+    clear = getattr(model, "clearness_", np.full(len(parts), np.inf))[shown_of]
     shown = np.flatnonzero((clear > least) & (weights != 0))
     return _ordered((names[place], float(weights[place])) for place in shown)

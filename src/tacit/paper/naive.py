@@ -235,7 +235,7 @@ def _selection_helps(best: Best) -> Claim:
             f"{sound_name.removesuffix(', sound')}"
         )
     reason = (
-        ". A sound Naive Bayes smooths in proportion to its noise, and then a selection costs more than it brings."
+        ". A sound Naive Bayes smooths in proportion to its noise, and then a selection brings little, or costs."
         if not all(sound)
         else "."
     )

@@ -44,8 +44,8 @@ CHOICES = {
     "tacit.BernoulliNB.",
     "Logistic regression": "As written: 5,000 features by exact TC, a constant feature, rows scaled to norm 1, "
     "regularisation 50/n. Sound: tacit.LogisticRegression on hashed words.",
-    "F1": "ε = .2 (the paper's share for selection), .5 and 1; verdicts at ε = 1. Limits c on positive answers are "
-    "told the true number.",
+    "F1": "ε = .2, .5 and 1. Verdicts at the paper's shares of ε = 1: .5 for score perturbation and noisy counts, .2 "
+    "for the others. Limits c on positive answers are told the true number.",
     "Test sets of the ROC part": "Drawn at random with the paper's class sizes; Naive Bayes without privacy on all "
     "other rows. On SMS label 1 is ham.",
     "ROC": "Noisy counts are made monotone, negative ones taken as 0, and divided by the last, or by 1 if that is "
@@ -74,7 +74,7 @@ def build(
         "fixed seeds, sound ones included, so their receipts say that they are simulations.</p>",
         f"<h2>Contents</h2><ol><li><a href='#verdicts'>Verdicts</a></li>{contents}"
         "<li><a href='#choices'>Where the paper is silent</a></li><li><a href='#run'>This run</a></li></ol>",
-        _verdicts(items),
+        _verdicts(items, quick=run["size"] == "quick"),
     ]
     parts += [_section(item, what, pictures[item.name]) for item, what in items]
     parts.append("<h2 id='choices'>Where the paper is silent</h2><table>")
@@ -101,7 +101,7 @@ def _facts_row(name: str, found: Result) -> dict[str, str]:
     }
 
 
-def _verdicts(items: list[tuple[Item, Shown]]) -> str:
+def _verdicts(items: list[tuple[Item, Shown]], *, quick: bool) -> str:
     rows = [
         f"<tr><td>{_text(claim.text)}</td><td class='verdict {COLOURS[claim.verdict]}'>{_text(claim.verdict)}</td>"
         f"<td><details><summary>figures</summary>{_text(claim.evidence)}</details></td>"
@@ -110,7 +110,12 @@ def _verdicts(items: list[tuple[Item, Shown]]) -> str:
         for claim in what.claims
     ]
     head = "<tr><th>claim of the paper</th><th>verdict</th><th>why</th><th>item</th></tr>"
-    return f"<h2 id='verdicts'>Verdicts</h2><table>{head}{''.join(rows)}</table>"
+    few = (
+        "<p>A quick run: few folds and repetitions, so that close verdicts may change in the full one.</p>"
+        if quick
+        else ""
+    )
+    return f"<h2 id='verdicts'>Verdicts</h2>{few}<table>{head}{''.join(rows)}</table>"
 
 
 def _section(item: Item, what: Shown, picture: bytes) -> str:

@@ -45,7 +45,26 @@ class Mechanism(Protocol):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class DiscreteLaplace:
+class PureMechanism:
+    """Base of mechanisms that are ε-DP, without δ."""
+
+    epsilon: Fraction
+
+    def __init__(self, epsilon: Number) -> None:
+        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, type(self).__name__))
+
+    @property
+    def budget(self) -> Budget:
+        """The ε that was asked for."""
+        return Budget.amount(self.epsilon)
+
+    def loss(self) -> Loss:
+        """ε, without δ."""
+        return Loss.pure(self.epsilon)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class DiscreteLaplace(PureMechanism):
     """Adds discrete Laplace noise of scale L1/ε to each entry: ε-DP.
 
     Examples
@@ -57,19 +76,6 @@ class DiscreteLaplace:
 
     name: ClassVar[str] = "discrete Laplace"
     proof: ClassVar[str] = "docs/proofs/noise.md#discrete-laplace"
-    epsilon: Fraction
-
-    def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "DiscreteLaplace"))
-
-    @property
-    def budget(self) -> Budget:
-        """The ε that was asked for."""
-        return Budget.amount(self.epsilon)
-
-    def loss(self) -> Loss:
-        """ε, without δ."""
-        return Loss.pure(self.epsilon)
 
     def scale(self, sensitivity: Sensitivity) -> Fraction:
         """Return L1/ε."""
@@ -148,7 +154,7 @@ class Choice(Enum):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Selection:
+class Selection(PureMechanism):
     """Selects one candidate of high utility: the exponential mechanism, or permute-and-flip, which is never worse.
 
     Releases the index alone. The rate is ε/(2·L∞), or ε/L∞ where adding a unit moves all utilities the same way.
@@ -157,29 +163,19 @@ class Selection:
 
     name: ClassVar[str] = "selection"
     proof: ClassVar[str] = "docs/proofs/selection.md"
-    epsilon: Fraction
     choice: Choice
     weights: tuple[int, ...] | None
 
     def __init__(
         self, epsilon: Number, choice: Choice = Choice.PERMUTE_AND_FLIP, weights: Sequence[int] | None = None
     ) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "Selection"))
+        PureMechanism.__init__(self, epsilon)
         object.__setattr__(self, "choice", Choice(choice))
         whole = None if weights is None else tuple(check_count("Selection", "weights", w) for w in weights)
         object.__setattr__(self, "weights", whole)
         if whole is not None and (self.choice is not Choice.EXPONENTIAL or sum(whole) >= 2**62):
             expected = "left out except for the exponential mechanism, and below 2^62 in sum"
             raise bad_parameter("Selection", "weights", expected, f"{len(whole)} weights")
-
-    @property
-    def budget(self) -> Budget:
-        """The ε that was asked for."""
-        return Budget.amount(self.epsilon)
-
-    def loss(self) -> Loss:
-        """ε, without δ."""
-        return Loss.pure(self.epsilon)
 
     def rate(self, sensitivity: Sensitivity) -> Fraction:
         """Return the factor between utilities and log-probabilities."""
@@ -197,7 +193,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class SelectEach:
+class SelectEach(PureMechanism):
     """Selects one candidate in each row of a matrix of utilities, all together for ε.
 
     Rows are groups of tuples that do not overlap, so that what one unit moves, summed over the rows, is bounded: by S.
@@ -206,19 +202,6 @@ class SelectEach:
 
     name: ClassVar[str] = "selection in each group"
     proof: ClassVar[str] = "docs/proofs/selection.md#one-selection-in-each-group"
-    epsilon: Fraction
-
-    def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "SelectEach"))
-
-    @property
-    def budget(self) -> Budget:
-        """The ε that was asked for."""
-        return Budget.amount(self.epsilon)
-
-    def loss(self) -> Loss:
-        """ε, without δ."""
-        return Loss.pure(self.epsilon)
 
     def rate(self, sensitivity: Sensitivity) -> Fraction:
         """Return the factor between utilities and log-probabilities."""
@@ -245,7 +228,7 @@ class TopKMethod(Enum):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class TopK:
+class TopK(PureMechanism):
     """Selects k candidates of high utility and releases their indices.
 
     ``PEELING`` makes k selections of ε/k each, without replacement. ``ONE_SHOT`` adds discrete Laplace noise once, of
@@ -254,7 +237,6 @@ class TopK:
 
     name: ClassVar[str] = "top-k selection"
     proof: ClassVar[str] = "docs/proofs/selection.md#top-k"
-    epsilon: Fraction
     k: int
     method: TopKMethod
     choice: Choice
@@ -266,19 +248,10 @@ class TopK:
         method: TopKMethod = TopKMethod.PEELING,
         choice: Choice = Choice.PERMUTE_AND_FLIP,
     ) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "TopK"))
+        PureMechanism.__init__(self, epsilon)
         object.__setattr__(self, "k", check_count("TopK", "k", k))
         object.__setattr__(self, "method", TopKMethod(method))
         object.__setattr__(self, "choice", Choice(choice))
-
-    @property
-    def budget(self) -> Budget:
-        """The ε that was asked for."""
-        return Budget.amount(self.epsilon)
-
-    def loss(self) -> Loss:
-        """ε, without δ."""
-        return Loss.pure(self.epsilon)
 
     def rate(self, sensitivity: Sensitivity) -> Fraction:
         """Return the rate of each selection, or the inverse scale of the noise."""
@@ -373,7 +346,7 @@ def smallest_threshold(epsilon: Fraction, delta: Fraction, l1: int, linf: int) -
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class SparseVector:
+class SparseVector(PureMechanism):
     """Tells which entries reach a threshold, and stops after ``limit`` of them (the corrected sparse vector technique).
 
     Noise of scale L∞/ε₁ on the threshold, drawn once, and of scale 2·limit·L∞/ε₂ (limit·L∞/ε₂ for monotone entries) on
@@ -384,25 +357,15 @@ class SparseVector:
 
     name: ClassVar[str] = "sparse vector technique"
     proof: ClassVar[str] = "docs/proofs/sparse-vector.md"
-    epsilon: Fraction
     threshold: int
     limit: int
 
     def __init__(self, epsilon: Number, threshold: int, limit: int) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "SparseVector"))
+        PureMechanism.__init__(self, epsilon)
         if isinstance(threshold, bool) or not hasattr(threshold, "__index__") or abs(int(threshold)) >= 2**60:
             raise bad_parameter("SparseVector", "threshold", "a whole number below 2^60", threshold)
         object.__setattr__(self, "threshold", int(threshold))
         object.__setattr__(self, "limit", check_count("SparseVector", "limit", limit))
-
-    @property
-    def budget(self) -> Budget:
-        """The ε that was asked for."""
-        return Budget.amount(self.epsilon)
-
-    def loss(self) -> Loss:
-        """ε, without δ."""
-        return Loss.pure(self.epsilon)
 
     def scales(self, sensitivity: Sensitivity) -> tuple[Fraction, Fraction]:
         """Return the noise scales of the threshold and of an entry."""

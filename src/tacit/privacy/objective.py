@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from tacit.errors import bad_parameter
 from tacit.privacy.accounting import noise_delta, rho_within
-from tacit.privacy.budget import Budget, Number, as_float, exact_delta, exact_epsilon
+from tacit.privacy.budget import Budget, Number, as_float, exact_delta
 from tacit.privacy.exact import Sealed
 from tacit.privacy.loss import Loss
+from tacit.privacy.mechanisms import PureMechanism
 from tacit.privacy.unit import Sensitivity, Unit
 
 NOISE_GRID = 1 << 30
@@ -94,7 +95,7 @@ class ExactObjective(Sealed):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class ObjectivePerturbation:
+class ObjectivePerturbation(PureMechanism):
     """Releases the minimiser of a regularised convex loss whose objective is perturbed by discrete Laplace noise: ε-DP.
 
     Rows have L2 norm at most 1, |ℓ'| ≤ 1 and 0 ≤ ℓ'' ≤ c. ε is divided: the noise hides a row's gradient, the
@@ -103,26 +104,16 @@ class ObjectivePerturbation:
 
     name: ClassVar[str] = "objective perturbation"
     proof: ClassVar[str] = "docs/proofs/objective-perturbation.md"
-    epsilon: Fraction
     curvature: Fraction
     size: int
 
     def __init__(self, epsilon: Number, curvature: Fraction, size: int) -> None:
         owner = type(self).__name__
-        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, owner))
+        PureMechanism.__init__(self, epsilon)
         object.__setattr__(self, "curvature", Fraction(curvature))
         object.__setattr__(self, "size", int(size))
         if self.curvature <= 0 or not 1 <= self.size <= 1 << 20:
             raise bad_parameter(owner, "curvature, size", "above 0, with 1 to 2^20 coefficients", (curvature, size))
-
-    @property
-    def budget(self) -> Budget:
-        """The ε that was asked for."""
-        return Budget.amount(self.epsilon)
-
-    def loss(self) -> Loss:
-        """ε, without δ."""
-        return Loss.pure(self.epsilon)
 
     def split(self, sensitivity: Sensitivity) -> tuple[Fraction, Fraction]:
         """The parts ε₁ for the noise and ε₂ for the curvature.

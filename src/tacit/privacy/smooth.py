@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import bad_parameter
-from tacit.privacy.budget import Budget, Number, exact_epsilon
-from tacit.privacy.loss import Loss
+from tacit.privacy.mechanisms import PureMechanism
 from tacit.privacy.unit import Sensitivity
 
 Ints = NDArray[np.int64]
@@ -66,7 +65,7 @@ def ladder(share: Fraction, reach: int) -> Ladder:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class SmoothNoise:
+class SmoothNoise(PureMechanism):
     """Adds to the value of each group noise with P(z) ∝ 1/(t² + z²), t from the group's profile: ε-DP.
 
     Takes a matrix, a row for each group of tuples: the value, then its profile b₀, b₁, … One tuple moves the value by
@@ -82,19 +81,6 @@ class SmoothNoise:
 
     name: ClassVar[str] = "smooth sensitivity"
     proof: ClassVar[str] = "docs/proofs/roc-family.md#noise-scaled-to-smooth-sensitivity"
-    epsilon: Fraction
-
-    def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "SmoothNoise"))
-
-    @property
-    def budget(self) -> Budget:
-        """The ε that was asked for."""
-        return Budget.amount(self.epsilon)
-
-    def loss(self) -> Loss:
-        """ε, without δ."""
-        return Loss.pure(self.epsilon)
 
     def ladder(self, sensitivity: Sensitivity) -> Ladder:
         """The public ladder of scales: ε is divided among a unit's tuples, and then in halves, for shift and scale."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +37,32 @@ def fresh_folder(folder: str | Path, owner: str = "save", name: str = "folder") 
     return path
 
 
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Turn a full disk, or a folder that cannot be written, into an error of ours."""
+    try:
+        yield
+    except OSError as error:
+        remedy = "Make room there; asking again costs nothing."
+        raise bad_parameter("save", "folder", f"writable ({error.strerror})", str(path), remedy) from None
+
+
 def save_result(result: Any, folder: str | Path) -> list[Path]:
     """Write what a workflow leaves."""
     path = fresh_folder(folder)
+    with _writing(path):
+        return [*_save_model(result, path), *save_curve(result.curve, result.receipt, path)]
+
+
+def _save_model(result: Any, path: Path) -> list[Path]:
     made = []
-    if hasattr(result.model, "save") and result.model.can_be_saved:
+    if result.model.can_be_saved:
         result.model.save(path / "model.json")
         made.append(path / "model.json")
     (path / "report.html").write_text(result.report, encoding="utf-8")
     rows = ([safe_cell(feature), repr(weight)] for feature, weight in result.features)
     write_csv(path / "features.csv", ["feature", "weight"], rows)
-    return [*made, path / "report.html", path / "features.csv", *save_curve(result.curve, result.receipt, path)]
+    return [*made, path / "report.html", path / "features.csv"]
 
 
 def save_curve(curve: RocCurve, receipt: Receipt, path: Path) -> list[Path]:

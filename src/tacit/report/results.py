@@ -22,8 +22,8 @@ def performance(summary: Summary) -> str:
         return ""
     rows = [(share(p["fpr"]), share(p["tpr"]), interval(p, share)) for p in summary.operating_points]
     points = table("Points on the curve", ("False positives", "True positives", "Band"), rows)
-    text = _nothing_known() if auc["unknown"] else _ranking(auc, *sides(summary))
-    body = f'<div class="beside"><figure>{_roc(summary)}</figure><div>{text}{points}</div></div>'
+    text = _nothing_known() if auc["unknown"] else _ranking(auc, *sides(summary)) + points
+    body = f'<div class="beside"><figure>{_roc(summary, auc["unknown"])}</figure><div>{text}</div></div>'
     return section("performance", "How well it works", body)
 
 
@@ -46,7 +46,7 @@ def _ranking(auc: Json, negative: str, positive: str) -> str:
     )
 
 
-def _roc(summary: Summary) -> Square:
+def _roc(summary: Summary, unknown: bool) -> Square:
     roc = summary.roc
     assert roc is not None
     plot = Square(
@@ -60,7 +60,9 @@ def _roc(summary: Summary) -> Square:
     plot.area(low, high, "band")
     plot.line([(0, 0), (1, 1)], "chance")
     plot.label(0.74, 0.7, "a coin", angle=-45)
-    plot.line([*zip(roc["fpr"], roc["tpr"], strict=True)], "curve")
+    plot.line([*zip(roc["fpr"], roc["tpr"], strict=True)], "chance" if unknown else "curve")
+    if unknown:
+        return plot
     for step in range(STRIPS + 1):
         at = step / STRIPS
         place = min(range(len(roc["fpr"])), key=lambda k: abs(roc["fpr"][k] - at))
@@ -77,7 +79,7 @@ def _roc(summary: Summary) -> Square:
 
 def decisions(summary: Summary) -> str:
     """Confusion matrices; the reader chooses the threshold, without a script."""
-    if not summary.decisions:
+    if not summary.decisions or (summary.auc is not None and summary.auc["unknown"]):
         return ""
     negative, positive = sides(summary)
     choices, panels = [], []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,23 +12,10 @@ from tacit.desk.counts import Visit, public_max_ones
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.selection._base import PrivateSelector, check_whole, largest
+from tacit.selection.rounds import ROUNDS, two_rounds
 from tacit.selection.scores import SCORES, score_features
 
 LABEL_SHARE = 0.05
-
-ROUNDS = {"labels": Fraction(2, 100), "first": Fraction(58, 100), "second": Fraction(40, 100)}
-"""Parts of the budget in two rounds: number of rows, a first look at all features, a second at those in doubt."""
-
-LEAST_ONES = 4
-USUAL_ONES = 12
-"""Ones of a usual row, to read the first look as counts. Only the order of features and the certain ones rest on it."""
-
-DOUBT = 5.0
-"""Noise scales above the threshold from which the first look is believed, and the feature is not counted again: the
-most frequent features then no longer use up the rows of those in doubt."""
-
-PARTLY_COUNTED = 0.7
-"""In the second round rows with many features count in part, so the threshold is lowered."""
 
 
 class CountSelector(PrivateSelector):
@@ -49,7 +35,7 @@ class CountSelector(PrivateSelector):
         At most this many ones of a row are counted. Default: a public rule.
     rounds : {1, 2}, default 1
         Two rounds, for ``score="tc"``: a first look rules most features out, and the second counts the rest alone,
-        where rows are short and little is lost.
+        where rows are short and little is lost. With a threshold the selection is the one of largest expected F1.
     classes, account, random_state :
         As for :class:`tacit.BernoulliNB`.
 
@@ -136,25 +122,6 @@ class CountSelector(PrivateSelector):
     def _two_rounds(self, visit: Visit) -> NDArray[np.int64]:
         steps = {name: visit.noise(share, delta_share=0) for name, share in ROUNDS.items()}
         visit.start(f"two rounds, k {self.k}, threshold {self.threshold}", steps)
-        rows = max(1.0, float(visit.labels("labels").sum()))
-        width = visit.schema.n_features
-        looked, first_noise = visit.totals("first", None, length=LEAST_ONES)
-        first, first_noise = looked * (USUAL_ONES / LEAST_ONES), first_noise * (USUAL_ONES / LEAST_ONES)
-        # The rows hold about 15 features each, so no more than 15·rows/threshold features can reach the threshold.
-        room = 8 * self.k if self.k is not None else math.ceil(15 * rows / max(self.threshold or 1.0, 1.0))
-        order = largest(first, min(width, max(room, 10)))
-        sure = np.zeros(width, dtype=np.bool_)
-        if self.threshold is not None:
-            sure = first > self.threshold + DOUBT / math.sqrt(2) * first_noise
-        doubtful = order[~sure[order]]
-        self.scores_ = np.where(sure, first, 0.0)
-        if len(doubtful):
-            length = 2 if visit.epsilon < 0.3 else 3 if visit.epsilon < 1 else 5
-            second, second_noise = visit.totals("second", doubtful, length=length)
-            trust = 0.5 * (second_noise / first_noise) ** 2
-            self.scores_[doubtful] = (second[doubtful] + trust * first[doubtful]) / (1 + trust)
-        if self.k is not None:
-            return largest(self.scores_, self.k)
-        assert self.threshold is not None
-        above = self.scores_ >= PARTLY_COUNTED * self.threshold
-        return np.flatnonzero(sure | above).astype(np.int64)
+        found = two_rounds(visit, self.k, self.threshold)
+        self.scores_ = found.counts
+        return largest(self.scores_, self.k) if self.k is not None else found.selected()

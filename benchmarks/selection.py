@@ -1,0 +1,80 @@
+"""F1 of selecting the words of many messages by a threshold on their total count, nothing public.
+
+    TACIT_DATA=folder python benchmarks/selection.py [--quick] [--json] [--runs 50]
+
+Words of the SMS set (two letters or more), threshold 100; and TWITTER, which no constant was chosen on. Beside
+``CountSelector`` in two rounds: one round, the exponential mechanism's top k and the sparse vector technique (which are
+told the true number of words), and clusters of private counts. With ``--json`` the last line is a flat object of
+ratios, two rounds over the goal and over the best of the others, larger is better.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
+
+import tacit
+from tacit.data import datasets
+
+THRESHOLD = 100
+GOALS = {0.2: 0.60, 0.5: 0.85}
+
+
+def f1(chosen: Any, true: Any) -> float:
+    return 2 * int((chosen & true).sum()) / max(1, int(chosen.sum()) + int(true.sum()))
+
+
+def measure(make: Callable[[int], Any], matrix: Any, true: Any, runs: int) -> tuple[float, float]:
+    """Return the mean F1 and its standard error."""
+    labels = np.zeros(matrix.shape[0], dtype=int)
+    found = [f1(make(seed).fit(matrix, labels).get_support(), true) for seed in range(runs)]
+    return float(np.mean(found)), float(np.std(found) / np.sqrt(runs))
+
+
+def ways(epsilon: float, size: int) -> dict[str, Callable[[int], Any]]:
+    common: dict[str, Any] = {"epsilon": epsilon}
+    return {
+        "two rounds": lambda s: tacit.CountSelector(threshold=THRESHOLD, rounds=2, random_state=s, **common),
+        "one round": lambda s: tacit.CountSelector(threshold=THRESHOLD, random_state=s, **common),
+        "top k": lambda s: tacit.TopKSelector(size, method="one-shot", random_state=s, **common),
+        "sparse vector": lambda s: tacit.ThresholdSelector(THRESHOLD, size, random_state=s, **common),
+        "clusters": lambda s: tacit.ClusterSelector(THRESHOLD, random_state=s, **common),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="F1 of selection by a threshold on the total count.")
+    parser.add_argument("--quick", action="store_true", help="SMS alone, five runs")
+    parser.add_argument("--json", action="store_true", help="last line: ratios as JSON")
+    parser.add_argument("--runs", type=int, default=50)
+    options = parser.parse_args()
+    runs = 5 if options.quick else options.runs
+    sets = {"SMS": datasets.load_sms, "TWITTER": lambda: datasets.load_twitter("paper")}
+    ratios: dict[str, float] = {}
+    for name, load in sets.items():
+        if options.quick and name != "SMS":
+            continue
+        matrix = CountVectorizer(binary=True).fit_transform(load().texts.to_list())
+        true = np.asarray(matrix.sum(axis=0)).ravel() >= THRESHOLD
+        print(f"{name}: {matrix.shape[0]:,} rows, {true.sum()} of {matrix.shape[1]:,} words reach {THRESHOLD}")
+        for epsilon, goal in GOALS.items():
+            found = {}
+            for label, make in ways(epsilon, int(true.sum())).items():
+                slow = label in ("clusters", "one round")
+                mean, error = measure(make, matrix, true, max(5, runs // 10) if slow else runs)
+                found[label] = mean
+                print(f"  ε = {epsilon}: {label:<14} F1 {mean:.3f} ± {error:.3f}", flush=True)
+            ours = found.pop("two rounds")
+            ratios[f"{name.lower()}_goal_{epsilon}"] = round(ours / goal, 3)
+            ratios[f"{name.lower()}_others_{epsilon}"] = round(ours / max(1e-3, *found.values()), 3)
+    if options.json:
+        print(json.dumps(ratios))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""From public word frequencies and released sums to weights of words. Public side: sees releases only."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.desk.counts import GRID, Weighing
+from tacit.desk.text import TEXT_PARTS, public_rows, word_frequencies
+from tacit.models._base import Floats
+
+PART_WEIGHT = np.array([1.0, 0.5, 0.25])
+"""Weights of a text's opening, middle and rest: about 20/(20 + p) for its p-th word. Early words tell most, and a long
+text spreads its norm over many."""
+
+LEAST_WORDS = 4
+"""Texts of fewer words count as if they had this many."""
+
+LEAST_PART = 0.3
+"""The same where the usual sum of weights is public, as a part of it."""
+
+LIST_LENGTH = 15.0
+"""Words that a text is taken to have where only a list of words is public."""
+
+WORTH_KNOWING = {"text": 15.0, "list": 3.0}
+"""Words that are expected in at least this many rows, times 1/ε, keep their place: rarer ones are mostly noise. Public
+texts of the same kind can be trusted more in this than a list of words."""
+
+UNLISTED = {"text": 0.0, "list": 0.5}
+"""Weight of the other words: a list may lack those that matter."""
+
+RARE_WEIGHT = {"text": -0.4, "list": -0.2}
+"""Weights fall with this power of a word's frequency, so that "the" does not use up a text's norm."""
+
+DAMPING = 4.0
+"""Noise scales that are added to a word's sum before its log-odds are estimated."""
+
+CLUSTERING = 30.0
+"""How much more sums vary than those of independent words would: words come in company."""
+
+SIGNAL = 1e-4
+"""Prior variance of a standardised word's weight, where correlations are known from public texts."""
+
+MOST_CORRELATED = 600
+"""Words, the most frequent ones, whose correlations are taken into account."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What is publicly known of words.
+
+    Attributes
+    ----------
+    share : the chance that a text has a word of each bucket
+    rows : public texts × buckets, each entry the weight of the part where the word stands; None for a list of words
+    """
+
+    share: Floats
+    rows: Any = None
+
+    @classmethod
+    def of_texts(cls, texts: Any, bits: int, owner: str) -> Prior:
+        """Learn from public texts of the same kind."""
+        found = public_rows(texts, bits, owner)
+        cells = 1 << bits
+        places = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr)), found.indices % cells
+        rows = sp.csr_array((PART_WEIGHT[found.indices // cells], places), shape=(found.shape[0], cells))
+        rows.sum_duplicates()
+        # Half a text more for every bucket: a word that the public texts lack is rare, not impossible.
+        share = (np.bincount(rows.indices, minlength=cells) + 0.5) / (found.shape[0] + 1)
+        return cls(share, rows)
+
+    @classmethod
+    def of_list(cls, language: str, bits: int, owner: str) -> Prior:
+        """Learn from public frequencies of a language's words."""
+        return cls(word_frequencies(language, bits, LIST_LENGTH, owner))
+
+    @property
+    def kind(self) -> str:
+        """Where it is from."""
+        return "list" if self.rows is None else "text"
+
+    @property
+    def name(self) -> str:
+        """A name for what is known."""
+        state = hashlib.sha256(self.share.tobytes())
+        for array in () if self.rows is None else (self.rows.data, self.rows.indices, self.rows.indptr):
+            state.update(np.ascontiguousarray(array).tobytes())
+        return f"{self.kind} {state.hexdigest()[:16]}"
+
+    def weights(self, rows: float, epsilon: float) -> Floats:
+        """How much each bucket weighs in a text's vector."""
+        expected = rows * self.share
+        known = expected * epsilon >= WORTH_KNOWING[self.kind]
+        if not known.any():
+            known[np.argmax(expected)] = True
+        weights: Floats = np.clip((expected / 50 + 1e-3) ** RARE_WEIGHT[self.kind], 0.02, 4.0)
+        return np.where(known, weights, UNLISTED[self.kind])
+
+    def mass(self, weights: Floats, norm: str) -> float:
+        """The usual sum of a text's weights, or of their squares."""
+        if self.rows is None:
+            return float(self.share @ (weights if norm == "L1" else weights**2))
+        return float(np.mean(_masses(self.rows, weights, norm)))
+
+    def vectors(self, weights: Floats, norm: str, least: float) -> Any:
+        """Public texts as a private one is turned into a vector."""
+        mass = np.maximum(_masses(self.rows, weights, norm), least)
+        scale = 1 / (mass if norm == "L1" else np.sqrt(mass))
+        return sp.csr_array(sp.diags_array(scale) @ self.rows @ sp.diags_array(weights))
+
+    def moments(self, weights: Floats, norm: str, least: float) -> tuple[Floats, Floats]:
+        """Mean and mean square of each entry of a text's vector."""
+        if self.rows is not None:
+            vectors = self.vectors(weights, norm, least)
+            squares = sp.csr_array((vectors.data**2, vectors.indices, vectors.indptr), shape=vectors.shape)
+            return np.asarray(vectors.mean(axis=0)).ravel(), np.asarray(squares.mean(axis=0)).ravel()
+        mass = max(self.mass(weights, norm), least)
+        value = weights / (mass if norm == "L1" else math.sqrt(mass))
+        return self.share * value, self.share * value**2
+
+
+def _masses(rows: Any, weights: Floats, norm: str) -> Floats:
+    if norm == "L1":
+        return np.asarray(rows @ weights)
+    squares = sp.csr_array((rows.data**2, rows.indices, rows.indptr), shape=rows.shape)
+    return np.asarray(squares @ weights**2)
+
+
+def word_weights(
+    ahead: Floats, rows: float, variance: float, weights: Floats, weighing: Weighing, prior: Prior | None
+) -> list[Floats]:
+    """Ways to weigh words (each classes × buckets) by how far each class is ahead in the released sums.
+
+    ``rows`` is the number of rows that were added up, ``variance`` that of the noise. Without public texts a word's
+    log-odds are estimated as if it occurred in one class alone, or as often as a list says if that is more, and damped.
+    Public texts of the same kind give two estimates: of a linear regression on single words, and of one on all frequent
+    words, with the public covariance in place of the private one.
+    """
+    noise = math.sqrt(variance / 2)
+    if prior is None:
+        return [ahead / (np.abs(ahead) + DAMPING * noise)]
+    part = weighing.words_share / GRID
+    unit = weighing.weights[: weighing.cells].max() / weights.max()
+    least = weighing.floor / (unit if weighing.norm == "L1" else unit**2)
+    mean, square = prior.moments(weights, weighing.norm, least)
+    total = rows * mean * part
+    if prior.rows is None:
+        return [weights * ahead / (total + np.abs(ahead) + DAMPING * noise)]
+    spread = CLUSTERING * rows * square * part**2
+    single = weights * ahead * total / np.maximum(total**2 + spread + variance, 1e-300)
+    return [single, _correlated(ahead, rows, variance, weights, weighing.norm, least, part, prior)]
+
+
+def _correlated(
+    ahead: Floats,
+    rows: float,
+    variance: float,
+    weights: Floats,
+    norm: str,
+    least: float,
+    part: float,
+    prior: Prior,
+) -> Floats:
+    """The posterior mean of a rule w, where sums are rows·cov·w and noise, and standardised weights are small."""
+    chosen = np.argsort(-prior.share, kind="stable")[:MOST_CORRELATED]
+    chosen = chosen[weights[chosen] > 0]
+    vectors = prior.vectors(weights, norm, least)[:, chosen] * part
+    mean = np.asarray(vectors.mean(axis=0)).ravel()
+    covariance = (vectors.T @ vectors).toarray() / vectors.shape[0] - np.outer(mean, mean)
+    own = np.maximum(np.diag(covariance), 1e-12)
+    sums = rows * covariance / np.sqrt(own)
+    noisy = SIGNAL * sums @ sums.T
+    noisy[np.diag_indices_from(noisy)] += rows * own + variance
+    found = np.zeros_like(ahead)
+    solved = np.linalg.solve(noisy, ahead[:, chosen].T)
+    found[:, chosen] = weights[chosen] * (SIGNAL * (sums.T @ solved) / np.sqrt(own)[:, None]).T
+    return found
+
+
+def by_part(values: Floats) -> Floats:
+    """Repeat values of buckets (last axis) for each part of a text, with the part's weight."""
+    whole: Floats = np.concatenate([values * weight for weight in PART_WEIGHT[:TEXT_PARTS]], axis=-1)
+    return whole
