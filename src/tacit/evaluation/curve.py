@@ -39,7 +39,7 @@ from tacit.privacy.release import Receipt
 NUMBER = 400
 # Intervals are wider than the posterior says, for curves unlike those of the model: by this factor, and by more where
 # the release cannot correct the model, because the noise of a class total is large beside the class, or where there
-# is no model. Fixed on made-up shapes.
+# is no model. The guide says on which data these were fixed.
 ROOM, MORE_ROOM, LARGE_NOISE = 1.05, 0.15, 0.1
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
 MODEL_BINS = 32  # beyond, bins are so full that counts speak for themselves
