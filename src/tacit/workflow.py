@@ -95,7 +95,8 @@ class Workflow:
         On Spark, ``X`` is a Spark data frame or a path, and the classifier a :class:`TabularClassifier`, which is
         trained from counts; no row comes to this process.
     version : str, optional
-        On Spark, a name for this version of the data; local files have a fingerprint.
+        A name for this version of the data; other data must get another one. Default: a fingerprint, which on Spark
+        local files alone have.
     language : str, default "en"
         Names hashed words in the report, where public word frequencies are installed. Costs nothing.
     strict : bool, default False
@@ -204,13 +205,13 @@ class Workflow:
 
     def _open(self, X: Any, y: Any, persons: Any, unit: Unit) -> Part:
         described: dict[str, Any] = {"classes": self.classes, "unit": unit, "label": self.label, "text": self.text}
-        described |= {"schema": self.schema, "options": self.options}
+        described |= {"schema": self.schema, "options": self.options, "version": self.version}
         if self.engine == "local":
             return open_part(X, y, persons=persons, strict=self.strict, **described)
         for name, value in (("y", y), ("persons", persons), ("strict", self.strict or None)):
             if value is not None:
                 raise bad_parameter(OWNER, name, "left out on Spark, where columns say it", type(value).__name__)
-        return open_on_spark(X, version=self.version, **described)
+        return open_on_spark(X, **described)
 
     # -- paying -------------------------------------------------------------------------------------------------------
 

@@ -11,9 +11,10 @@ from tacit.errors import ParameterError
 EXACT = [(entry, claim) for entry in ENTRIES for claim in entry.epsilons if entry.method == "exact"]
 REPLAYS = [entry for entry in ENTRIES if entry.method == "replay"]
 BROKEN = [entry for entry in ENTRIES if entry.expected == "violation"]
-SOUND_RUNS = [entry for entry in ENTRIES if entry.method == "runs" and entry.expected == "none"]
+SLOW = ("tune, many runs", "roc_curve, many runs")  # left to `make audit`; their laws and replays are here
+SOUND_RUNS = [e for e in ENTRIES if e.method == "runs" and e.expected == "none" and e.name not in SLOW]
 
-TIGHT = {"discrete", "selection", "top-k", "counts", "sparse", "partition", "objective", "Gaussian"}
+TIGHT = {"discrete", "selection", "top-k", "counts", "sparse", "partition", "objective"}
 SHORT = Effort(share=0.05, confidence=1 - FAMILY_ALARM / 100)
 
 

@@ -91,6 +91,23 @@ def test_constant_scores_give_the_diagonal() -> None:
     assert area_between(curve, y, np.full(4000, 0.7)) < 0.05
 
 
+@pytest.mark.parametrize("n", [300, 5000])
+def test_ties_give_straight_curves_and_bands_that_hold_them(n: int) -> None:
+    """Predictions of 0 and 1 alone: two straight pieces. A smooth curve through the knots would be off by 0.06."""
+    rng = np.random.default_rng(n)
+    errors, held = [], 0
+    for seed in range(12):
+        y = np.repeat([0, 1], [n, n])
+        s = (rng.random(2 * n) < np.where(y == 1, 0.8, 0.2)).astype(float)
+        curve = tacit.roc_curve(y, s, epsilon=1.0, random_state=seed)
+        errors.append(area_between(curve, y, s))
+        low, high = curve.band()
+        truth = np.interp(curve.fpr, [0, 0.2, 1], [0, 0.8, 1])
+        held += bool(((low <= truth) & (truth <= high)).all())
+    assert np.median(errors) < 0.02
+    assert held >= 7  # about ten, measured
+
+
 def test_accuracy_at_everyday_budgets() -> None:
     """Medians of 25 runs; the limits are twice what was measured, so that chance does not reach them."""
     y, s = made_up(684, 0.45, distance=1.1)

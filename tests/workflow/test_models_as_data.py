@@ -111,16 +111,15 @@ def test_onnx_computes_the_same(name: str) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
     model, rows = MODELS[name]
     session = onnxruntime.InferenceSession(model.to_onnx().SerializeToString())
-    labels, chances = session.run(None, feeds(session, rows))
+    labels, chances = session.run(None, feeds(session, rows, model))
     np.testing.assert_allclose(chances, model.predict_proba(rows), rtol=1e-9, atol=1e-12)
     assert (np.asarray(labels) == model.predict(rows)).all()
 
 
-def feeds(session: Any, rows: Any) -> dict[str, Any]:
+def feeds(session: Any, rows: Any, model: Any) -> dict[str, Any]:
     inputs = {entry.name: entry for entry in session.get_inputs()}
     if isinstance(rows, list):
-        bits = int(np.log2((inputs["X"].shape[1] - 36) / 3))
-        return {"X": TextFeatures(bits).transform(rows).toarray()}
+        return {"X": TextFeatures(model.bits, model.rules_.least).transform(rows).toarray()}
     if isinstance(rows, pl.DataFrame):
         columns = {}
         for name, entry in inputs.items():

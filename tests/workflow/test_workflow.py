@@ -264,6 +264,16 @@ def test_the_same_run_on_the_same_ledger_is_free_and_the_same(tmp_path: Path) ->
     assert len(account.entries()) == 2
 
 
+@pytest.mark.parametrize("kind", ["texts", "matrix"])
+def test_a_declared_version_tells_whether_a_request_is_the_same(kind: str) -> None:
+    ledger = tacit.Ledger.open()
+    data: Any = TEXTS if kind == "texts" else np.eye(10)[rng.integers(0, 10, N)]
+    settings: dict[str, Any] = {"classes": CLASSES, "ledger": ledger, "dataset": kind, "language": None}
+    tacit.Workflow(1.0, version="march", **settings).run(data, LABELS)
+    with pytest.raises(tacit.BudgetError):
+        tacit.Workflow(1.0, version="april", **settings).run(data, LABELS)
+
+
 def test_an_account_that_cannot_pay_for_all_is_charged_for_nothing() -> None:
     account = tacit.Ledger.open().account("rows", budget=tacit.Budget(1.0))
     account.spend(tacit.Budget(0.5), mechanism="something else", query="before")

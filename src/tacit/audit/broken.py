@@ -180,18 +180,18 @@ def _controls() -> list[Entry]:
     compared = (np.array([-1] * 8 + [1]), np.array([0] * 8 + [2]))
     texts = (["win cash", "see you"], ["win cash", "see you", "win gold"])
     controls: list[tuple[str, Callable[[float], Target], int, float]] = [
-        ("Private Threshold Testing (PTT)", _target(_threshold_testing, *ORDER), 10_000, 0.5),
-        ("PTT for monotone scores (its corollary)", _target(_threshold_testing_monotone, *ORDER), 10_000, 0.5),
-        ("cluster selection as written", _target(_cluster_selection, [[0, 0], [1, 0]], [[1, 0], [1, 0]]), 20_000, 0.5),
-        ("NoisyCut without a limit", _target(_noisy_cut, *_mixed(60, 60)), 20_000, 0.5),
-        ("SVT that releases the compared noise", _target(_compared_noise, *compared), 80_000, 2.0),
-        ("SVT with noise on the threshold only", _target(_threshold_noise_only, *ORDER), 10_000, 0.5),
-        ("k-RecursiveMedians as written", _target(_recursive_medians, *upper), 20_000, 1.0),
+        ("Private Threshold Testing (PTT)", _target(_threshold_testing, *ORDER), 6_000, 0.5),
+        ("PTT for monotone scores (its corollary)", _target(_threshold_testing_monotone, *ORDER), 6_000, 0.5),
+        ("cluster selection as written", _target(_cluster_selection, [[0, 0], [1, 0]], [[1, 0], [1, 0]]), 6_000, 0.5),
+        ("NoisyCut without a limit", _target(_noisy_cut, *_mixed(60, 60)), 12_000, 0.5),
+        ("SVT that releases the compared noise", _target(_compared_noise, *compared), 60_000, 2.0),
+        ("SVT with noise on the threshold only", _target(_threshold_noise_only, *ORDER), 6_000, 0.5),
+        ("k-RecursiveMedians as written", _target(_recursive_medians, *upper), 12_000, 1.0),
         ("thresholds from the true n", _target(_thresholds_from_n, *rows), 2_000, 1.0),
-        ("s not enforced", _target(_uncut_rows, np.zeros(12), np.ones(12)), 40_000, 1.0),
+        ("s not enforced", _target(_uncut_rows, np.zeros(12), np.ones(12)), 24_000, 1.0),
         ("a vocabulary read from the data", _target(_vocabulary_of_data, *texts), 2_000, 1.0),
         ("noise at half the scale", _half_the_scale, 100_000, 1.0),
-        ("a split by permutation", _target(_split_by_permutation, *labels), 40_000, 1.0),
+        ("a split by permutation", _target(_split_by_permutation, *labels), 12_000, 1.0),
         ("textbook floating-point Laplace", _target(_textbook_laplace, 0.0, 1.0), 10_000, 1.0),
     ]
     return [

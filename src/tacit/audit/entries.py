@@ -97,7 +97,7 @@ def by_runs(
             found.pair,
             claimed=found.claimed,
             # A positive control is never cut short: it shows that the audit can see.
-            runs=effort.runs or (runs if expected == "violation" else effort.some(runs, 200)),
+            runs=effort.runs or (runs if expected == "violation" else effort.some(runs, 100)),
             confidence=effort.confidence,
             seconds=effort.seconds,
             jobs=effort.jobs,
@@ -113,7 +113,7 @@ def by_replay(
     pairs: Callable[[], list[Pair]],
     *,
     covers: tuple[str, ...],
-    outputs: int = 4,
+    outputs: int = 3,
     tries: int = 0,
     epsilons: tuple[float, ...] = ALL,
 ) -> Entry:

@@ -281,7 +281,7 @@ def _density(name: str, mechanism: ObjectivePerturbation, sensitivity: Sensitivi
 
     Its density is that of the noise at −(∇L + Λθ), times the slope of that map; the output noise comes on top.
     """
-    theta = np.linspace(-30, 30, 24001)
+    theta = np.linspace(-30, 30, 8001)
     slope, bend = LOSSES[name]
     regularisation, deviation = float(mechanism.regularisation(sensitivity)), mechanism.deviation(sensitivity)
 

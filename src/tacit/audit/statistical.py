@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -25,7 +26,6 @@ from tacit.privacy.budget import Budget
 
 Sampler = Callable[[Any, int], Sequence[Any]]
 Bools = NDArray[np.bool_]
-Watcher = Callable[[int], None]
 
 CONFIDENCE = 0.999
 _LEAST_RUNS = 100
@@ -216,52 +216,45 @@ def collect(
     """Run on both data sets in turn, in blocks, until all runs are made or the time is over."""
     sizes = [len(part) for part in np.array_split(np.arange(runs), min(_BLOCKS, runs // 4))]
     until = time.monotonic() + seconds
-    tasks = [(side, size) for size in sizes for side in (0, 1)]
+    needed = np.cumsum(sizes) - sizes < _LEAST_RUNS
+    tasks = [
+        (side, size, math.inf if now else until) for size, now in zip(sizes, needed, strict=True) for side in (0, 1)
+    ]
     found: tuple[list[Any], list[Any]] = ([], [])
-    with _watching(progress, 2 * runs) as watch:
+    with progress_bar(2 * runs, wanted=progress) as watch:
         for side, outputs in _blocks(sampler, pair, tasks, jobs):
             found[side].extend(outputs)
-            watch(len(outputs))
-            if time.monotonic() > until and min(map(len, found)) >= _LEAST_RUNS:
-                break
+            watch(len(outputs), "runs")
     return found
 
 
-def _block(sampler: Sampler, data: Any, side: int, size: int) -> tuple[int, list[Any]]:
-    return side, list(sampler(data, size))
+def _block(sampler: Sampler, data: Any, side: int, size: int, until: float) -> tuple[int, list[Any]]:
+    """One block of runs, or none where the time is over; the clock is the same in all processes."""
+    return side, list(sampler(data, size)) if time.monotonic() < until else []
 
 
 def _blocks(
-    sampler: Sampler, pair: tuple[Any, Any], tasks: list[tuple[int, int]], jobs: int
+    sampler: Sampler, pair: tuple[Any, Any], tasks: list[tuple[int, int, float]], jobs: int
 ) -> Iterator[tuple[int, list[Any]]]:
     if jobs == 1:
-        yield from (_block(sampler, pair[side], side, size) for side, size in tasks)
+        yield from (_block(sampler, pair[side], side, size, until) for side, size, until in tasks)
         return
     pool = Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
-    yield from pool(delayed(_block)(sampler, pair[side], side, size) for side, size in tasks)
+    yield from pool(delayed(_block)(sampler, pair[side], side, size, until) for side, size, until in tasks)
 
 
-class _watching:
-    """A progress bar on the error stream, where it is wanted."""
+@contextmanager
+def progress_bar(total: int, *, wanted: bool) -> Iterator[Callable[[int, str], None]]:
+    """A bar on the error stream, where it is wanted; takes steps and what is being done."""
+    if not wanted:
+        yield lambda _, __: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
 
-    def __init__(self, wanted: bool, total: int) -> None:
-        self._bar: Any = None
-        if wanted:
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task("runs", total=total)
-
-    def __enter__(self) -> Watcher:
-        if self._bar is None:
-            return lambda _: None
-        self._bar.start()
-        return lambda number: self._bar.advance(self._task, number)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda number, what: bar.update(task, advance=number, description=what)
 
 
 # -- from outputs to a bound ------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import bad_parameter
@@ -27,7 +27,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("--out", metavar="PAGE", help="write an HTML page with the output distributions")
     parser.add_argument("--list", action="store_true", help="list the entries")
     parser.add_argument("--quick", action="store_true", help="a short audit: fewer runs and fewer outputs")
-    parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="at most, for an entry (%(default)g)")
+    parser.add_argument("--seconds", type=float, default=120.0, metavar="S", help="at most, for an entry (%(default)g)")
     parser.add_argument("--jobs", type=int, metavar="J", help="processes (default: one for each core)")
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
     parser.set_defaults(run=_run)
@@ -37,6 +37,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from tacit.audit.controls import ENTRIES, find, plan, run_all
     from tacit.audit.entries import Effort
     from tacit.audit.page import write_page
+    from tacit.audit.statistical import progress_bar
     from tacit.privacy.budget import Budget
 
     entries = list(ENTRIES) if arguments.mechanism is None else find(arguments.mechanism)
@@ -51,16 +52,17 @@ def _run(arguments: argparse.Namespace) -> int:
         Budget(arguments.epsilon)  # refuses what is no ε
     jobs = arguments.jobs or len(os.sched_getaffinity(0))
     together = arguments.mechanism is None
+    shown = sys.stderr.isatty() and not arguments.json
     effort = Effort(
         runs=arguments.runs,
         share=0.1 if arguments.quick else 1.0,
         seconds=arguments.seconds,
         jobs=1 if together else jobs,
-        progress=not together and not arguments.json and sys.stderr.isatty(),
+        progress=shown and not together,
     )
     planned = plan(entries, arguments.epsilon)
-    with _progress(len(planned), wanted=together and not arguments.json) as watch:
-        results = run_all(planned, effort, jobs=jobs if together else 1, watch=watch)
+    with progress_bar(len(planned), wanted=together and shown) as watch:
+        results = run_all(planned, effort, jobs=jobs if together else 1, watch=lambda r: watch(1, r.entry.name))
     if arguments.out is not None:
         write_page(arguments.out, results)
     if arguments.json:
@@ -70,29 +72,6 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         _print(results, arguments.out)
     return 0 if all(result.as_expected for result in results) else EXIT_UNEXPECTED
-
-
-class _progress:
-    """A bar on the error stream while the entries run."""
-
-    def __init__(self, total: int, *, wanted: bool) -> None:
-        self._bar: Any = None
-        if wanted and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task("audit", total=total)
-
-    def __enter__(self) -> Callable[[Result], None]:
-        if self._bar is None:
-            return lambda _: None
-        self._bar.start()
-        return lambda result: self._bar.update(self._task, advance=1, description=result.entry.name)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
 
 
 def _list(entries: Sequence[Any], *, as_json: bool) -> None:

@@ -27,7 +27,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     common.add_files(parser)
     parser.add_argument("--test-size", type=float, default=0.3, metavar="F", help="share of the test set (%(default)s)")
     parser.add_argument("--engine", choices=["local", "spark"], default="local", help="default: %(default)s")
-    text = "on Spark, a name for this version of data that are no local files"
+    text = "a name for this version of the data (default: a fingerprint; on Spark for local files alone)"
     parser.add_argument("--data-version", metavar="NAME", help=text)
     parser.add_argument("--word-list", metavar="LANG", help="public word frequencies for texts, such as 'en'")
     parser.add_argument("--out", metavar="DIR", required=True, help="a folder that is new or empty")

@@ -146,13 +146,15 @@ def median_profiles(sums: Ints, cuts: Ints, width: int) -> Ints:
     before = sums[low]
     rows = sums[high] - before
     middle = (rows + 1) // 2
-    steps = np.arange(1, width + 1)
+    near = min(width, int(rows.max()) // 2 + 1)  # further out a gap is the whole interval
+    steps = np.arange(1, near + 1)
 
     def cell(rank: Ints) -> Ints:
         inside = np.searchsorted(sums, before + rank, side="left") - 1
         return np.where(rank < 1, low, np.where(rank > rows, high, inside))
 
-    return np.concatenate([cell(middle), cell(middle + steps) - cell(middle - steps)], axis=1)
+    far = np.broadcast_to(high - low, (len(low), width - near))
+    return np.concatenate([cell(middle), cell(middle + steps) - cell(middle - steps), far], axis=1)
 
 
 def _column(name: str, values: Any) -> NDArray[Any]:

@@ -114,7 +114,9 @@ def table_of_source(source: Source) -> Table:
     return Table(schema, jobs, lambda: source.version)
 
 
-def table_of_matrix(X: Any, y: Any, schema: Schema, persons: Any = None, *, strict: bool = False) -> Table:
+def table_of_matrix(
+    X: Any, y: Any, schema: Schema, persons: Any = None, *, version: str | None = None, strict: bool = False
+) -> Table:
     """The rows of a matrix in memory, with their values as they are: a black box may know more than presence."""
     matrix = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
     check_matrix(matrix, schema)
@@ -127,7 +129,7 @@ def table_of_matrix(X: Any, y: Any, schema: Schema, persons: Any = None, *, stri
     people = matrix_persons(persons, schema, matrix.shape[0])
     valid = labels >= 0 if people is None else (labels >= 0) & people.is_not_null().to_numpy()
     batch = Batch(matrix, labels, people).take(np.flatnonzero(valid))
-    return Table(schema, lambda: iter([lambda: batch]), lambda: _fingerprint(batch))
+    return Table(schema, lambda: iter([lambda: batch]), lambda: version or _fingerprint(batch))
 
 
 def _frame_batch(frame: pl.DataFrame, schema: Schema) -> Batch:

@@ -128,6 +128,7 @@ def open_part(
     schema: Schema | None = None,
     persons: Any = None,
     options: FileOptions | None = None,
+    version: str | None = None,
     strict: bool = False,
 ) -> Part:
     """Open a user's data: texts, a table under a schema, or a matrix. Nothing of the rows is told.
@@ -143,6 +144,8 @@ def open_part(
         For tables and libsvm files; its classes, label and unit give way to those above.
     options : FileOptions, optional
         How files are written.
+    version : str, optional
+        A name for this version of the data; default a fingerprint of it.
     strict : bool
         Read everything once, and raise at the first odd row.
     """
@@ -150,9 +153,9 @@ def open_part(
         if y is None:
             raise bad_parameter("Workflow.run", "y", "given with a matrix", None)
         wide = replace(Schema.matrix(data.shape[1], classes), unit=unit)
-        return Part("matrix", table_of_matrix(data, y, wide, persons, strict=strict))
+        return Part("matrix", table_of_matrix(data, y, wide, persons, version=version, strict=strict))
     described = describe(data, y, classes=classes, unit=unit, label=label, text=text, schema=schema)
-    source = open_source(data, described, y=y, persons=persons, options=options, strict=strict)
+    source = open_source(data, described, y=y, persons=persons, options=options, strict=strict, version=version)
     if strict:
         check_strictly(source)
     sparse = isinstance(described.columns[0], SparseColumn)

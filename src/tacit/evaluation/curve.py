@@ -31,14 +31,15 @@ from tacit.evaluation.posterior import (
     generator,
     plain_curves,
     rates_of,
+    tied_bins,
 )
 from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 
 NUMBER = 400
-# Intervals are wider than the posterior says, for curves unlike those of the model: by this factor, and bands by more
-# where the release cannot correct the model, because the noise of a class total is large beside the class, or where
-# there is no model.
+# Intervals are wider than the posterior says, for curves unlike those of the model: by this factor, and by more where
+# the release cannot correct the model, because the noise of a class total is large beside the class, or where there
+# is no model. Fixed on made-up shapes.
 ROOM, MORE_ROOM, LARGE_NOISE = 1.05, 0.15, 0.1
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
 MODEL_BINS = 32  # beyond, bins are so full that counts speak for themselves
@@ -58,14 +59,17 @@ class Draws:
             model = Model(evidence)
             self._state = model.unfold(draw(model, rng, number=number))
             self.sample, self.population = draw_counts(model, self._state, rng)
+        self._tied = tied_bins(evidence, self.sample, rng)
         self._bends = bend_spreads(self.population) * rng.standard_normal(self.sample[:, 0].shape)
         self._sags = rng.random(number)
 
     def best_guess(self) -> Floats:
         """The test set's curve on the grid: the median of its draws, which is best under the area between curves."""
         if self._state is None:
-            return np.asarray(plain_curves(self.sample.mean(axis=0)[None], GRID)[0])
-        middle = np.median(curves(self._state, self.sample, COARSE, sags=self._sags), axis=0)
+            return np.asarray(
+                plain_curves(self.sample.mean(axis=0)[None], GRID, np.median(self._tied, axis=0)[None] > 0.5)[0]
+            )
+        middle = np.median(curves(self._state, self.sample, COARSE, self._tied, sags=self._sags), axis=0)
         middle[0], middle[-1] = 0.0, 1.0
         return np.asarray(PchipInterpolator(COARSE, np.maximum.accumulate(middle))(GRID))
 
@@ -73,8 +77,8 @@ class Draws:
     def population_curves(self) -> Floats:
         """Curves of populations that fit the release, on the coarse grid."""
         if self._state is None:
-            return plain_curves(self.population, COARSE, bends=self._bends)
-        return curves(self._state, self.population, COARSE, bends=self._bends, sags=self._sags)
+            return plain_curves(self.population, COARSE, self._tied, bends=self._bends)
+        return curves(self._state, self.population, COARSE, self._tied, bends=self._bends, sags=self._sags)
 
 
 def read_evidence(binned: Binned) -> Evidence:
@@ -136,7 +140,8 @@ class RocCurve:
         if self.unknown:
             return 0.0, 1.0
         low, middle, high = np.quantile(self.auc_draws(), [tail, 0.5, 1 - tail])
-        return max(float(middle - ROOM * (middle - low)), 0.0), min(float(middle + ROOM * (high - middle)), 1.0)
+        room = self._room()
+        return max(float(middle - room * (middle - low)), 0.0), min(float(middle + room * (high - middle)), 1.0)
 
     def auc_draws(self) -> Floats:
         """Areas under curves of populations that fit the release: draws from the posterior."""
@@ -149,11 +154,8 @@ class RocCurve:
             return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
         row = np.minimum(1.0 / np.maximum(self._evidence.counts.sum(axis=1), 2.0), 0.5)
         curves = self.posterior.population_curves
-        noisy = math.sqrt(self._evidence.bins * self._evidence.noise.variance) * row.max()
-        direct = self._evidence.bins > MODEL_BINS
-        room = ROOM + MORE_ROOM * (1.0 if direct else min(noisy / LARGE_NOISE, 1.0))
-        low, high = _together(curves, level, row, room)
-        if direct:
+        low, high = _together(curves, level, row, self._room())
+        if self._evidence.bins > MODEL_BINS:
             first, last = np.median(rates_of(self.posterior.population)[:, 0, [1, -2]], axis=0)
             low[first > GRID], high[first > GRID] = 0.0, np.interp(first, GRID, high)
             low[last < GRID], high[last < GRID] = np.interp(last, GRID, low), 1.0  # nothing is known inside end bins
@@ -161,6 +163,14 @@ class RocCurve:
         low[0] = 0.0
         low[-1] = 1.0
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+    def _room(self) -> float:
+        """How much wider than the posterior's intervals are: a public rule of the sizes, the bins and the noise."""
+        if self._evidence.bins > MODEL_BINS:
+            return ROOM + MORE_ROOM
+        noise = math.sqrt(self._evidence.bins * self._evidence.noise.variance)
+        noisy = noise / max(float(self._evidence.counts.sum(axis=1).min()), 1.0)
+        return ROOM + MORE_ROOM * min(noisy / LARGE_NOISE, 1.0)
 
     @cached_property
     def metrics(self) -> Metrics:

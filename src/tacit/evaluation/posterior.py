@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from tacit.evaluation.model import MISFIT, Evidence, Floats, Model, State
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
 LEAST_BEND, BEND, MOST_STEEP = 0.1, 0.12, 5.0
+TIED_SHARES, TIED_SCALES, FAR = 1.8, 2.5, 4.0
 PROPOSALS, WIDEN, FRESH = 2, 1.2, (0.6, 0.3)
 STEPS, WORK = 24, 96  # moves of the chains, and moves times bins: with many bins the normal draw is nearly right
 
@@ -106,6 +108,9 @@ def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[F
     e, mean = model.evidence, state.expected
     misfit = (MISFIT * mean) ** 2
     sample = np.maximum(e.noise.draw_counts(e.counts[None], mean, np.sqrt(mean + misfit), rng), 0.0)
+    # Where a sample is far further from the curve than chance explains, as with ties, the population is as well.
+    gap = (sample - mean) ** 2
+    misfit = np.where(gap > FAR**2 * (mean + misfit), gap, misfit)
     gain = misfit / (misfit + mean)
     population = mean + gain * (sample - mean) + rng.standard_normal(mean.shape) * np.sqrt(gain * mean)
     return sample, np.maximum(population, 1e-6)
@@ -152,25 +157,36 @@ def bend_spreads(counts: Floats) -> Floats:
     return np.asarray(LEAST_BEND + BEND * np.minimum(np.abs(around), MOST_STEEP))
 
 
-def plain_curves(counts: Floats, grid: Floats, bends: Floats | None = None) -> Floats:
+def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Bins that hold ties: far more than their share, although cuts were chosen to balance them.
+
+    Ties cannot be cut in two, and a curve is straight over ties. Where it is not clear, draws differ.
+    """
+    mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
+    share = mass.sum(axis=1, keepdims=True) / evidence.bins
+    limit = np.maximum(TIED_SHARES * share, TIED_SCALES * evidence.balance.scale)
+    return np.asarray(mass > limit * rng.uniform(0.75, 1.25, share.shape))
+
+
+def plain_curves(counts: Floats, grid: Floats, tied: NDArray[np.bool_], bends: Floats | None = None) -> Floats:
     """True-positive rates on a grid: a monotone cubic through the median knots, warped to pass through each draw's."""
     rates = rates_of(counts)
     middle = rates_of(np.median(counts, axis=0)[None])[0]
     fpr, places = np.unique(middle[0], return_index=True)
-    tpr = middle[1, places]
-    smooth_at = PchipInterpolator(fpr, tpr)
-    # A bin that could not be cut as small as the others holds ties, and a curve is straight over ties.
-    tied = np.maximum(np.diff(fpr), np.diff(tpr)) > 4 / counts.shape[2]
-
-    def curve(inner: Floats) -> Floats:
-        place = np.clip(np.searchsorted(fpr, inner, side="right") - 1, 0, len(tied) - 1)
-        return np.asarray(np.where(tied[place], np.interp(inner, fpr, tpr), smooth_at(inner)))
-
+    smooth = PchipInterpolator(fpr, middle[1, places])
     model = np.broadcast_to(middle[:, None], (2, len(counts), rates.shape[2]))
-    return _warped(rates, model, grid, curve, bends)
+    return _warped(rates, model, grid, smooth, tied, bends)
 
 
-def curves(state: State, counts: Floats, grid: Floats, *, sags: Floats, bends: Floats | None = None) -> Floats:
+def curves(
+    state: State,
+    counts: Floats,
+    grid: Floats,
+    tied: NDArray[np.bool_],
+    *,
+    sags: Floats,
+    bends: Floats | None = None,
+) -> Floats:
     """True-positive rates on a grid of false-positive rates: the smooth curve, warped to pass through the counts."""
     rates = rates_of(counts)
     model = np.zeros((2, len(counts), rates.shape[2]))
@@ -180,7 +196,7 @@ def curves(state: State, counts: Floats, grid: Floats, *, sags: Floats, bends: F
     def curve(inner: Floats) -> Floats:
         return np.maximum.accumulate(state.curve(inner), axis=1)
 
-    return _warped(rates, model, grid, curve, bends, sags)
+    return _warped(rates, model, grid, curve, tied, bends, sags)
 
 
 def _warped(
@@ -188,28 +204,31 @@ def _warped(
     model: Floats,
     grid: Floats,
     curve: Callable[[Floats], Floats],
+    tied: NDArray[np.bool_],
     bends: Floats | None = None,
     sags: Floats | None = None,
 ) -> Floats:
     """Move each smooth curve, bin by bin, from the model's knots to a draw's knots, and bend it between them.
 
     A bend b multiplies the odds of the way between two knots by e^b. Below the chord between two knots, where few real
-    curves are, a curve keeps the given share of its sag.
+    curves are, a curve keeps the given share of its sag. Over ties it is straight.
     """
     place = np.stack([np.searchsorted(knots, grid, side="right") for knots in rates[:, 0, 1:-1]])
 
-    def ends(knots: Floats) -> tuple[Floats, Floats]:
-        return np.take_along_axis(knots, place, axis=1), np.take_along_axis(knots, place + 1, axis=1)
+    def here(values: NDArray[Any]) -> NDArray[Any]:
+        return np.take_along_axis(values, place, axis=1)
 
-    (left, right), (low, high) = ends(rates[:, 0]), ends(model[0])
+    left, right = here(rates[:, 0]), here(rates[:, 0, 1:])
     across = np.clip((grid - left) / np.maximum(right - left, 1e-12), 0.0, 1.0)
-    inner = low + (high - low) * across
-    low, high = ends(model[1])
-    share = np.clip((curve(inner) - low) / np.maximum(high - low, 1e-12), 0.0, 1.0)
+    low, high = here(model[0]), here(model[0, :, 1:])
+    smooth = curve(low + (high - low) * across)
+    low, high = here(model[1]), here(model[1, :, 1:])
+    share = np.clip((smooth - low) / np.maximum(high - low, 1e-12), 0.0, 1.0)
     if sags is not None:
         share += (1 - sags[:, None]) * np.maximum(across - share, 0.0)
     if bends is not None:
-        odds = share * np.exp(np.take_along_axis(bends, place, axis=1))
+        odds = share * np.exp(here(bends))
         share = odds / (1 - share + odds)
-    low, high = ends(rates[:, 1])
+    share = np.where(here(tied), across, share)
+    low, high = here(rates[:, 1]), here(rates[:, 1, 1:])
     return np.asarray(low + share * (high - low))

@@ -30,7 +30,7 @@ class LogisticRegression(PrivateClassifier):
     ----------
     epsilon, delta : float
         What one fit costs. With ``delta`` above 0 the noise is Gaussian and rows are scaled to L2 norm 1, where that
-        is better for rows of a dozen features: with 7 features or more at ε = 1 and δ = 1e-6. Else the noise is
+        is better for rows of a dozen ones: with 6 features or more at ε = 1 and δ = 1e-6. Else the noise is
         Laplace, rows have L1 norm 1 and the receipt says δ = 0.
     loss : {"logistic", "huber"}, default "logistic"
         Huber's hinge needs a larger Λ, since it bends more sharply.
