@@ -99,7 +99,7 @@ def by_runs(
             # A positive control is never cut short: it shows that the audit can see.
             runs=effort.runs or (runs if expected == "violation" else effort.some(runs, 100)),
             confidence=effort.confidence,
-            seconds=effort.seconds,
+            seconds=effort.seconds if expected == "none" else max(effort.seconds, 300.0),
             jobs=effort.jobs,
             progress=effort.progress,
         )

@@ -48,6 +48,8 @@ def _run(arguments: argparse.Namespace) -> int:
         raise bad_parameter("tacit audit", "--out", "given with --mechanism", arguments.out)
     if arguments.jobs is not None and arguments.jobs < 1:
         raise bad_parameter("tacit audit", "--jobs", "at least 1", arguments.jobs)
+    if not arguments.seconds > 0:
+        raise bad_parameter("tacit audit", "--seconds", "above 0", arguments.seconds)
     if arguments.epsilon is not None:
         Budget(arguments.epsilon)  # refuses what is no ε
     jobs = arguments.jobs or len(os.sched_getaffinity(0))
