@@ -323,15 +323,6 @@ def test_counts_from_spark_pass_the_gate(session: Any) -> None:
         repr(counts.labels)
 
 
-def test_the_documented_example_runs(session: Any, tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text()
-    code = page.partition("```py\n")[2].partition("```")[0]
-    pl.DataFrame({"text": ["hello", "win money"], "label": ["ham", "spam"]}).write_parquet(tmp_path / "mail.parquet")
-    names: dict[str, Any] = {}
-    exec(compile(code.replace("hdfs:///mail", str(tmp_path)), "scale.md", "exec"), names)
-    assert names["counts"].features.shape == (2, 2**20)
-
-
 def test_what_concerns_the_whole_is_a_clear_error(session: Any, tmp_path: Path) -> None:
     data = session.sql("select 'a' as text, 0 as label, 1.5D as x")
     schema = Schema.text((0, 1), bits=4, label="label")

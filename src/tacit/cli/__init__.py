@@ -6,27 +6,50 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from tacit.errors import TacitError
 
 EXIT_USER_ERROR = 2
 
 
+def program() -> NoReturn:
+    """The program ``tacit``: runs the command line and ends."""
+    try:
+        code = _run(None)
+    except KeyboardInterrupt as error:
+        _tell(error)
+        # Threads of libraries may still be at work, and some abort a process that tidies up.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(EXIT_USER_ERROR)
+    sys.exit(code)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    try:
+        return _run(argv)
+    except KeyboardInterrupt as error:
+        _tell(error)
+        return EXIT_USER_ERROR
+
+
+def _run(argv: Sequence[str] | None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         return int(arguments.run(arguments))
     except TacitError as error:
         print(f"tacit: error: {error}", file=sys.stderr)
         return EXIT_USER_ERROR
-    except KeyboardInterrupt as error:
-        what = str(error) or "Interrupted. What was charged before stays charged: see 'tacit ledger show'."
-        print(f"tacit: {what}", file=sys.stderr)
-        return EXIT_USER_ERROR
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _tell(interruption: KeyboardInterrupt) -> None:
+    what = str(interruption) or "Interrupted. What was charged before stays charged: see 'tacit ledger show'."
+    print(f"tacit: {what}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:

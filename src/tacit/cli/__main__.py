@@ -1,7 +1,5 @@
 """``python -m tacit.cli`` is ``tacit``."""
 
-import sys
+from tacit.cli import program
 
-from tacit.cli import main
-
-sys.exit(main())
+program()
