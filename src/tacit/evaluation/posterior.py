@@ -158,14 +158,19 @@ def bend_spreads(counts: Floats) -> Floats:
 
 
 def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Bins that hold ties: far more than their share, although cuts were chosen to balance them.
+    """Bins that hold ties: far more than their share, and of both classes, although cuts were chosen to balance them.
 
-    Ties cannot be cut in two, and a curve is straight over ties. Where it is not clear, draws differ.
+    Ties cannot be cut in two, and a curve is straight over ties. Where it is not clear, draws differ. A bin that is
+    heavy with one class alone, or between the ends, may also hold scores that crowd, as a good classifier's do near 0,
+    and is left smooth.
     """
     mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
     share = mass.sum(axis=1, keepdims=True) / evidence.bins
     limit = np.maximum(TIED_SHARES * share, TIED_SCALES * evidence.balance.scale)
-    return np.asarray(mass > limit * rng.uniform(0.75, 1.25, share.shape))
+    inner = np.full(evidence.bins, 0.5)  # of both classes must be in a bin that holds neither 0 nor 1
+    inner[[0, -1]] = 1 / evidence.bins
+    both = (counts > counts.sum(axis=2, keepdims=True) * inner).all(axis=1)
+    return np.asarray(both & (mass > limit * rng.uniform(0.75, 1.25, share.shape)))
 
 
 def plain_curves(counts: Floats, grid: Floats, tied: NDArray[np.bool_], bends: Floats | None = None) -> Floats:
