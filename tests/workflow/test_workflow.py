@@ -129,9 +129,9 @@ def test_tables_from_anywhere(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_libsvm_file_is_a_matrix(tmp_path: Path) -> None:
-    lines = [f"{i % 2} {1 + i % 2}:1 {3 + i % 5}:1" for i in range(N)]
+    lines = [f"{i % 2} {1 + i % 2}:1 " + " ".join(f"{3 + b}:1" for b in range(13) if i >> b & 1) for i in range(N)]
     (tmp_path / "rows.libsvm").write_text("\n".join(lines))
-    schema = tacit.Schema.matrix(8, (0, 1))
+    schema = tacit.Schema.matrix(15, (0, 1))
     result = tacit.Workflow(1.0, schema=schema).run(tmp_path / "rows.libsvm")
     assert isinstance(result.model, tacit.BernoulliNB)
     assert result.curve.auc > 0.9
