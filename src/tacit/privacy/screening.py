@@ -149,12 +149,12 @@ class Screening(PureMechanism):
 def rounds(signal: float, width: int) -> tuple[Round, Round, Round]:
     """The three rounds, by public rules of how many ε's τ rows of usual length are worth, and the number of features.
 
-    The more there is, the less the first two rounds need of it. The first asks for so much that of ``width`` features
-    that no row has about one is selected.
+    The more there is, the less the first two rounds need of it. Features that hardly any row has reach a threshold by
+    noise alone, so the first two rounds ask for more where there are more features.
     """
     part = math.sqrt(min(1.0, 4 / signal))
     sure = max(1.5, 0.7 * math.log(width + 1) / (part * signal))
-    doubtful = 1.1 * (2 / signal) ** 0.4
+    doubtful = 1.1 * (2 / signal) ** 0.4 + 0.25 * max(0.0, math.log(width) - 9) / (0.85 * part * signal)
     return _round(part, 0.24 * part, sure), _round(0.85 * part, 0.47 * part, doubtful), _round(1, 0.8, 1 - 0.15 * part)
 
 
