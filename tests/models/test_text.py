@@ -162,7 +162,7 @@ def test_public_texts_tell_how_words_go_together() -> None:
     rng = np.random.default_rng(11)
     pairs = rng.integers(0, 2, (3000, 2))
     rows = [f"{'alpha beta gamma delta ' if a else 'no '}{'omega' if b else 'none'}" for a, b in pairs]
-    model = tacit.TextClassifier(epsilon=100.0, public_text=rows, random_state=0).fit(rows, pairs[:, 1])
+    model = tacit.TextClassifier(epsilon=3.0, public_text=rows, random_state=0).fit(rows, pairs[:, 1])
     single, joint, _ = model.rules_.weights.T
     alpha, omega = (bucket(word[:LETTERS], 14) * TEXT_PARTS for word in ("alpha", "omega"))
     ratio = [abs(column[alpha] / column[omega]) for column in (single, joint)]

@@ -24,7 +24,9 @@ from tacit.models._words import LEAST_PART, LEAST_WORDS, Prior, by_part, word_we
 from tacit.privacy.mechanisms import Mechanism, Selection
 
 SHARES = {"labels": Fraction(2, 100), "sums": Fraction(83, 100), "rule": Fraction(15, 100)}
-"""Parts of ε: the class sizes only set scales, and choosing a rule costs about ln(candidates)/ε of the rows."""
+INFORMED = {"labels": Fraction(2, 100), "sums": Fraction(78, 100), "rule": Fraction(20, 100)}
+"""Parts of ε: the class sizes only set scales, and choosing a rule costs a few times 1/ε rows. Public texts make more
+of the same sums, so that the choice may have more."""
 
 LEARNING = {"labels": Fraction(2, 100), "sums": Fraction(50, 100), "regression": Fraction(48, 100)}
 """The same where the last step is a regression."""
@@ -48,9 +50,9 @@ STYLE_SHARE = 0.2
 """Part of a text's vector that tells its style rather than its words."""
 
 STYLE_CAP = 2.0
-MIXTURES = 9
-BLENDS = 5
-"""Mixtures of words and style, and of two ways to weigh words, that are tried."""
+MIXTURES = {1: 9, 2: 5}
+BLENDS = 3
+"""Mixtures of words and style, for one and for two ways to weigh words, and of those two ways, that are tried."""
 
 THRESHOLDS = np.linspace(-2.0, 2.0, 41)
 SLOPE = 2.0
@@ -164,10 +166,11 @@ class TextClassifier(PrivateClassifier):
 
     def _choose(self, visit: Visit, name: str, prior: Prior | None) -> None:
         """Release sums and choose a rule, with shares that are fixed beforehand."""
+        shares = _shares(prior)
         steps: dict[str, Mechanism] = {
-            "labels": visit.noise(SHARES["labels"], delta_share=0),
-            "sums": visit.noise(SHARES["sums"]),
-            "rule": Selection(visit.epsilon * SHARES["rule"]),
+            "labels": visit.noise(shares["labels"], delta_share=0),
+            "sums": visit.noise(shares["sums"]),
+            "rule": Selection(visit.epsilon * shares["rule"]),
         }
         visit.start(name, steps)
         labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
@@ -176,17 +179,18 @@ class TextClassifier(PrivateClassifier):
 
     def _choose_or_learn(self, visit: Visit, name: str, prior: Prior | None) -> None:
         """The same, or a regression in the end, as the released class sizes tell: for two classes without a δ."""
-        first = visit.noise(SHARES["labels"])
+        shares = _shares(prior)
+        first = visit.noise(shares["labels"])
         visit.start_freely(name, first)
         visit.then("labels", first)
         labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
         learns = float(visit.epsilon) * labels.sum() >= ENOUGH * visit.unit.max_rows
-        visit.then("sums", visit.noise((LEARNING if learns else SHARES)["sums"]))
+        visit.then("sums", visit.noise((LEARNING if learns else shares)["sums"]))
         rules = self._rules_from_sums(visit, labels, prior, 0.0 if learns else STYLE_SHARE)
         if learns:
             self.rules_, self.choice_ = self._learn(visit, rules, labels.sum()), 0
         else:
-            visit.then("rule", Selection(visit.epsilon * SHARES["rule"]), last=True)
+            visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=True)
             self.rules_, self.choice_ = rules, visit.choose("rule", rules)
 
     def _rules_from_sums(self, visit: Visit, labels: Floats, prior: Prior | None, style_share: float) -> Rules:
@@ -244,6 +248,10 @@ class TextClassifier(PrivateClassifier):
         offsets = np.zeros(len(self.classes_)) if rules.offsets is None else rules.offsets
         spread: Floats = SLOPE * (mix_classes(scores, mixture, len(self.classes_)) + threshold * offsets)
         return spread
+
+
+def _shares(prior: Prior | None) -> dict[str, Fraction]:
+    return INFORMED if prior is not None and prior.rows is not None else SHARES
 
 
 def _weigh(
@@ -308,7 +316,7 @@ def _rules(
 
 def _mixtures(ways: int) -> Floats:
     """Points on a quarter of a circle, or of a sphere where there are two ways to weigh words."""
-    angle = np.linspace(0, math.pi / 2, MIXTURES)
+    angle = np.linspace(0, math.pi / 2, MIXTURES[ways])
     blend = np.linspace(0, math.pi / 2, BLENDS) if ways > 1 else np.zeros(1)
     grid = [(math.cos(b) * math.cos(a), math.sin(b) * math.cos(a), math.sin(a)) for b in blend for a in angle]
     points: Floats = np.unique(np.round(grid, 12), axis=0)
