@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import sklearn
 
 import tacit
 from tacit.errors import bad_parameter
@@ -63,16 +67,21 @@ def reproduce(
     sets = list(dict.fromkeys(cell["data"] for cell in wanted))
     check_files(sets, data)
     facts = {name: Cell.of("facts", data=name, form="exact") for name in sets}
-    results = run([*facts.values(), *wanted], out / "cache", data, jobs=jobs, tell=tell)
+    plan = [*facts.values(), *wanted]
+    kept = sum(cell.place(out / "cache").exists() for cell in set(plan))
+    results = run(plan, out / "cache", data, jobs=jobs, tell=tell)
     shown = [(item, item.show(results, scale)) for item in items]
     pictures = {item.name: _write(out, item, what) for item, what in shown}
     summary = {
         "tacit": tacit.__version__,
         "size": "quick" if quick else "full",
         "cells": len(results),
+        "cached": kept,
         "seconds": round(time.monotonic() - started),
+        "processes": jobs,
     }
-    text = page.build(shown, pictures, {name: results[cell] for name, cell in facts.items()}, summary)
+    software = {"Python": platform.python_version(), "NumPy": np.__version__, "scikit-learn": sklearn.__version__}
+    text = page.build(shown, pictures, {name: results[cell] for name, cell in facts.items()}, summary | software)
     (out / "index.html").write_text(text, encoding="utf-8")
     claims = [{"item": item.name, **asdict(claim)} for item, what in shown for claim in what.claims]
     return {"page": str(out / "index.html"), **summary, "claims": claims}

@@ -58,11 +58,15 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim of the paper, our verdict, and the figures that it rests on."""
+    """A claim of the paper, our verdict, the figures that it rests on, and the rule that made it of them.
+
+    In a rule, "clearly" means by more than two standard errors of the difference.
+    """
 
     text: str
     verdict: str
     evidence: str
+    rule: str
 
 
 @dataclass(frozen=True, slots=True)
