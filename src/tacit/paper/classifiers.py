@@ -180,6 +180,7 @@ Curves = dict[tuple[str, str, str], dict[float, Measured]]
 SPLITS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 RATES = (1, 2, 5, 10, 15, 20)
 TUNED = ("TWITTER", "SMS")
+TUNING = {"split": "part of ε for selection", "rate": "ones kept in a row, r"}
 
 
 def _tuning(kind: str, value: float, scale: Scale) -> dict[str, Bar]:
@@ -242,20 +243,19 @@ def _show_tuning(results: Results, scale: Scale) -> Shown:
                 curves[(kind, data, form)] = found
                 label = tried[values[0]].label
                 series[(label, form)] = (list(found), [accuracy.mean for accuracy in found.values()])
+                shown = ", ".join(f"{value:g}: {accuracy}" for value, accuracy in found.items())
                 summary.append(
-                    {"data": data, "tuned": kind, "method": tried[values[0]].name}
-                    | {f"{value:g}": str(accuracy) for value, accuracy in found.items()}
+                    {"data": data, "tuned": TUNING[kind], "method": tried[values[0]].name, "accuracy": shown}
                 )
             for label, bar in {"TextClassifier": naive.defaults()[0], "all features": naive.ALL}.items():
                 mean = bar.best(results, data, scale)[0].mean
                 series[(label, bar.form)] = (list(values), [mean] * len(values))
-            name = "part of ε for selection" if kind == "split" else "ones kept in a row, r"
-            lines(panel, data, series, x=name, y="accuracy")
+            lines(panel, data, series, x=TUNING[kind], y="accuracy")
     shared_legend(figure, panels[0])
     parted = {data: {bar.name: bar.best(results, data, scale)[0] for bar in _parted(scale)} for data in TUNED}
     for data, both in parted.items():
         rows += accuracy_rows(results, data, [*_parted(scale), naive.ALL, MAJORITY, *naive.defaults()], scale)
-        summary += [{"data": data, "tuned": "rows or budget", "method": n, "best": str(v)} for n, v in both.items()]
+        summary += [{"data": data, "tuned": "rows or budget", "method": n, "accuracy": str(v)} for n, v in both.items()]
     floors = {data: MAJORITY.best(results, data, scale)[0].mean for data in TUNED}
     claims = [_split_claim(curves), _rate_claim(curves), _parted_claim(parted, floors)]
     comment = " ".join(claim.evidence for claim in claims)

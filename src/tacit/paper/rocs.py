@@ -288,8 +288,8 @@ def _medians_listen(results: Results, scale: Scale) -> Claim:
     text = "Computing noisy quantiles helps to choose the right thresholds."
     shown = ", ".join(f"{100 * share:.1f} % on {data} at ε = {epsilon:g}" for (data, epsilon), share in shares.items())
     evidence = (
-        f"At k = 10 so many medians as written (NOT PRIVATE) fall back to the middle of their interval: {shown}. The "
-        "thresholds are a fixed grid of halves; noise large enough to be private falls back more often still."
+        f"At k = 10 so many medians as written (NOT PRIVATE) fall back to the middle of their interval, for noise or "
+        f"because no row is in it: {shown}. The thresholds are a fixed grid of halves."
     )
     rule = "It does not, if nine of ten medians fall back at every ε on both sets: the data were not heard then."
     return Claim(text, FAILS if min(shares.values()) > 0.9 else HOLDS, evidence, rule)
