@@ -98,7 +98,7 @@ def _budget_lines(data: str, epsilon: float, scale: Scale) -> dict[str, list[Bar
         return [naive.written_bar(method, score, scale, data, epsilon=epsilon, sizes=few) for method, score in pairs]
 
     def sound(method: str) -> list[Bar]:
-        few = scale.public_sizes[::2] if method == "top-k" else (100,)
+        few = (scale.sizes if method == "top-k" else scale.public_thresholds)[::2]
         return [naive.sound_bar(method, "tc", scale, epsilon=epsilon, sizes=few)]
 
     plain, listed = naive.defaults(epsilon)

@@ -95,7 +95,7 @@ def sound_bar(
             most=0 if method == "ptt" else SAMPLED,
             train_most=SAMPLED,
         )
-        for size in sizes or (scale.public_sizes if counting else scale.public_thresholds)
+        for size in sizes or (scale.sizes if counting else scale.public_thresholds)
     )
     return Bar(f"{SOUND_NAMES[method]} {score.upper()}", recipes)
 

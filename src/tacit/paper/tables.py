@@ -36,18 +36,13 @@ class Scale:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of features from which the best is taken, as written."""
+        """Numbers of features from which the best is taken."""
         return self.pick((50, 100, 200, 400, 800, 1600, 3200), (50, 200, 800))
-
-    @property
-    def public_sizes(self) -> tuple[int, ...]:
-        """The same for sound forms."""
-        return self.pick((50, 100, 200, 400, 800), (50, 200))
 
     @property
     def public_thresholds(self) -> tuple[int, ...]:
         """Thresholds from which the best is taken, for sound forms that need one."""
-        return self.pick((50, 100, 200), (100,))
+        return self.pick((10, 20, 50, 100, 200), (20, 100))
 
     def runs(self, recipe: Recipe) -> dict[str, int]:
         """Folds and repeats: noise as written is cheap to draw."""
