@@ -16,12 +16,12 @@ import sklearn
 
 import tacit
 from tacit.errors import bad_parameter
-from tacit.paper import classifiers, finding, naive, page, rocs, scoring
+from tacit.paper import areas, classifiers, finding, naive, page, rocs, scoring
 from tacit.paper.cells import Cell, run
 from tacit.paper.corpus import check_files
 from tacit.paper.tables import Item, Scale, Shown
 
-ITEMS: tuple[Item, ...] = (*scoring.ITEMS, *naive.ITEMS, *classifiers.ITEMS, *finding.ITEMS, *rocs.ITEMS)
+ITEMS: tuple[Item, ...] = (*scoring.ITEMS, *naive.ITEMS, *classifiers.ITEMS, *finding.ITEMS, *rocs.ITEMS, *areas.ITEMS)
 
 
 def choose(only: Sequence[str] | None) -> list[Item]:

@@ -1,4 +1,4 @@
-"""Items on ROC curves: the curves, their errors, the number of thresholds, and Table 1."""
+"""Items on ROC curves: the curves, the number of thresholds, and Table 1."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tacit.paper.cells import Cell, Results
 from tacit.paper.curves import GRID, TEST_SETS, public_bins
 from tacit.paper.drawing import COLOURS, lines, name_axes, new_figure, shared_legend
 from tacit.paper.recipe import LABELS
-from tacit.paper.tables import FAILS, HOLDS, Claim, Item, Measured, Scale, Shown, judge
+from tacit.paper.tables import Claim, Item, Measured, Scale, Shown, judge
 
 SETS = ("SMS", "TWITTER")
 FORMS = ("as written", "sound")
@@ -57,16 +57,17 @@ def median(values: list[float]) -> Measured:
     return Measured(float(np.median(found)), float(np.median(draws, axis=1).std()))
 
 
-def _places(method: str, scale: Scale) -> list[float]:
+def places_of(method: str, scale: Scale) -> list[float]:
     """The parameters of a method that are run: all four, or the first and the last."""
     return list(scale.pick(PARAMETERS[method], (PARAMETERS[method][0], PARAMETERS[method][-1])))
 
 
-def _all_cells(scale: Scale) -> list[Cell]:
+def all_cells(scale: Scale) -> list[Cell]:
+    """Every method and parameter at every ε, with the limits without noise."""
     cells = [default_cell(data, epsilon, scale) for data in SETS for epsilon in scale.epsilons]
     for data in SETS:
         for method in NAMES:
-            for parameter in _places(method, scale):
+            for parameter in places_of(method, scale):
                 cells.append(limit_cell(data, method, parameter, scale))
                 cells += [
                     cell(data, form, method, parameter, epsilon, scale) for form in FORMS for epsilon in scale.epsilons
@@ -77,10 +78,11 @@ def _all_cells(scale: Scale) -> list[Cell]:
 def _table_cells(scale: Scale) -> list[Cell]:
     """The cells of Table 1: the largest number of thresholds of each method."""
     largest = {method: parameters[0] for method, parameters in PARAMETERS.items()}
-    return [one for one in _all_cells(scale) if one["method"] == "auto" or (one["parameter"] == largest[one["method"]])]
+    return [one for one in all_cells(scale) if one["method"] == "auto" or (one["parameter"] == largest[one["method"]])]
 
 
-def _rows(results: Results, cells: list[Cell]) -> list[dict[str, Any]]:
+def area_rows(results: Results, cells: list[Cell]) -> list[dict[str, Any]]:
+    """Rows of the CSV file: one a cell."""
     rows = []
     for one in cells:
         found = results[one]
@@ -89,7 +91,7 @@ def _rows(results: Results, cells: list[Cell]) -> list[dict[str, Any]]:
                 "data": one["data"],
                 "method": NAMES.get(one["method"], "tacit.roc_curve"),
                 "privacy": LABELS[one["form"]],
-                "parameter": _setting(one) if one["method"] in SYMBOLS else "",
+                "parameter": setting_of(one) if one["method"] in SYMBOLS else "",
                 "epsilon": one["epsilon"] or "",
                 "median area": round(float(np.median(found["area"])), 5),
                 "mean area": round(float(np.mean(found["area"])), 5),
@@ -103,7 +105,7 @@ def _rows(results: Results, cells: list[Cell]) -> list[dict[str, Any]]:
     return rows
 
 
-def _setting(one: Cell) -> str:
+def setting_of(one: Cell) -> str:
     """The paper's parameter; sound forms take the nearest power of two below as their public number of bins."""
     setting = f"{SYMBOLS[one['method']]} = {one['parameter']:g}"
     if one["form"] != "sound":
@@ -154,145 +156,7 @@ def _show_curves(results: Results, scale: Scale) -> Shown:
         "On both sets the median error of RecursiveMedians is at most .05.",
     )
     comment = "Each curve is the one of median area among its runs. " + claim.evidence
-    return Shown(_rows(results, _table_cells(scale)), summary, figure, comment, [claim])
-
-
-# ---- errors
-
-
-def _show_errors(results: Results, scale: Scale) -> Shown:
-    places = len(_places("laplace", scale))
-    figure, panels = new_figure(places, rows=2, height=3.6)
-    panel_of = iter(panels)
-    found: Found = {}
-    for data in SETS:
-        for place in range(places):
-            series: dict[tuple[str, str], tuple[list[float], list[float]]] = {}
-            for form in FORMS:
-                for method, name in NAMES.items():
-                    parameter = _places(method, scale)[place]
-                    for epsilon in scale.epsilons:
-                        areas = results[cell(data, form, method, parameter, epsilon, scale)]["area"]
-                        found[(data, form, method, place, epsilon)] = median(areas)
-                    values = [found[(data, form, method, place, epsilon)].mean for epsilon in scale.epsilons]
-                    series[(name, form)] = (list(scale.epsilons), values)
-            defaults = [median(results[default_cell(data, e, scale)]["area"]).mean for e in scale.epsilons]
-            series[("tacit.roc_curve", "default")] = (list(scale.epsilons), defaults)
-            for method, name in NAMES.items():
-                limit = results[limit_cell(data, method, _places(method, scale)[place], scale)]["area"][0]
-                series[(f"{name} without noise", "exact")] = (
-                    list(scale.epsilons),
-                    [max(limit, SMALLEST_DRAWN)] * len(scale.epsilons),
-                )
-            title = f"{data}: " + ", ".join(f"{SYMBOLS[m]} = {_places(m, scale)[place]:g}" for m in NAMES)
-            lines(next(panel_of), title, series, x="ε", y="median area to the true curve", log_x=True, log_y=True)
-    shared_legend(figure, panels[0])
-    rows = _rows(results, _all_cells(scale))
-    claims = [_family_wins(found), _medians_win(found), _medians_listen(results, scale)]
-    summary = [
-        {
-            "data": data,
-            "method": f"{NAMES[method]}, {LABELS[form]}",
-            "setting": _setting(cell(data, form, method, _places(method, scale)[place], epsilon, scale)),
-        }
-        | {f"ε = {e:g}": f"{found[(data, form, method, place, e)].mean:.4f}" for e in scale.epsilons}
-        for data, form, method, place, epsilon in found
-        if epsilon == scale.epsilons[0]
-    ]
-    summary += [
-        {"data": data, "method": "tacit.roc_curve, tacit's default", "setting": ""}
-        | {f"ε = {e:g}": f"{median(results[default_cell(data, e, scale)]['area']).mean:.4f}" for e in scale.epsilons}
-        for data in SETS
-    ]
-    comment = _default_comment(results, found, scale)
-    return Shown(rows, summary, figure, comment, claims)
-
-
-Found = dict[tuple[str, str, str, int, float], Measured]
-"""Data set, form, method, place of its parameter, and ε → median area."""
-SMALLEST_DRAWN = 2e-4
-
-
-def _default_comment(results: Results, found: Found, scale: Scale) -> str:
-    parts = []
-    for data in SETS:
-        for epsilon in (scale.epsilons[0], scale.epsilons[-1]):
-            ours = median(results[default_cell(data, epsilon, scale)]["area"]).mean
-            best = min(value.mean for key, value in found.items() if key[0] == data and key[4] == epsilon)
-            parts.append(f"{data} at ε = {epsilon:g}: {ours:.4f}, the best of all others {best:.4f}")
-    return (
-        "Median area between tacit's default and the true curve: "
-        + "; ".join(parts)
-        + ". Limits without noise that are "
-        f"below {SMALLEST_DRAWN:g} are drawn there. On SMS noise can beat FixedSpace without noise: 8 of the 77 "
-        "negatives share the first bin with nearly all positives, and where noise takes their count to 0 the curve is "
-        "nearly perfect, as the true one is."
-    )
-
-
-def _counted(found: Found, data: str, form: str, better: str, worse: str) -> tuple[int, int, int]:
-    """How often the first method is clearly better on a set, clearly worse, and how many settings there are."""
-    pairs = [
-        (found[key], found[(data, form, worse, key[3], key[4])]) for key in found if key[:3] == (data, form, better)
-    ]
-    return sum(b.beats(a) for a, b in pairs), sum(a.beats(b) for a, b in pairs), len(pairs)
-
-
-def _family_wins(found: Found) -> Claim:
-    parts, fine = [], {}
-    for form in FORMS:
-        counts = {
-            (method, data): _counted(found, data, form, method, "laplace")
-            for method in ("fixed-space", "recursive-medians")
-            for data in SETS
-        }
-        fine[form] = all(worse == 0 and better > total / 2 for better, worse, total in counts.values())
-        parts += [
-            f"{NAMES[method]} on {data}: better than Laplace in {better} of {total}, worse in {worse} ({LABELS[form]})"
-            for (method, data), (better, worse, total) in counts.items()
-        ]
-    return Claim(
-        "PriROC (FixedSpace, RecursiveMedians) has a clearly smaller error than the Laplace mechanism in all settings.",
-        judge(fine["as written"], fine["sound"]),
-        "Settings of ε and the number of thresholds with a clear difference. " + "; ".join(parts) + ".",
-        "On either set both methods are clearly better than Laplace in more than half of the settings, and in none "
-        "clearly worse.",
-    )
-
-
-def _medians_win(found: Found) -> Claim:
-    parts, fine = [], {}
-    for form in FORMS:
-        counts = {data: _counted(found, data, form, "recursive-medians", "fixed-space") for data in SETS}
-        fine[form] = all(worse <= total / 10 and better > total / 2 for better, worse, total in counts.values())
-        parts += [
-            f"{data}: clearly better in {better} of {total} settings, clearly worse in {worse} ({LABELS[form]})"
-            for data, (better, worse, total) in counts.items()
-        ]
-    return Claim(
-        "RecursiveMedians gives better curves than FixedSpace under nearly all settings.",
-        judge(fine["as written"], fine["sound"]),
-        "RecursiveMedians against FixedSpace. " + "; ".join(parts) + ".",
-        "On either set it is clearly better in more than half of the settings, and clearly worse in a tenth at most.",
-    )
-
-
-def _medians_listen(results: Results, scale: Scale) -> Claim:
-    shares = {
-        (data, epsilon): float(
-            np.mean(results[cell(data, "as written", "recursive-medians", 10, epsilon, scale)]["fallen"])
-        )
-        for data in SETS
-        for epsilon in scale.epsilons
-    }
-    text = "Computing noisy quantiles helps to choose the right thresholds."
-    shown = ", ".join(f"{100 * share:.1f} % on {data} at ε = {epsilon:g}" for (data, epsilon), share in shares.items())
-    evidence = (
-        f"At k = 10 so many medians as written (NOT PRIVATE) fall back to the middle of their interval, for noise or "
-        f"because no row is in it: {shown}. The thresholds are a fixed grid of halves."
-    )
-    rule = "It does not, if nine of ten medians fall back at every ε on both sets: the data were not heard then."
-    return Claim(text, FAILS if min(shares.values()) > 0.9 else HOLDS, evidence, rule)
+    return Shown(area_rows(results, _table_cells(scale)), summary, figure, comment, [claim])
 
 
 # ---- number of thresholds
@@ -307,7 +171,7 @@ def _show_thresholds(results: Results, scale: Scale) -> Shown:
             for epsilon in scale.epsilons:
                 values = {
                     k: median(results[cell(data, form, "recursive-medians", k, epsilon, scale)]["area"]).mean
-                    for k in _places("recursive-medians", scale)
+                    for k in places_of("recursive-medians", scale)
                 }
                 series[(f"RecursiveMedians, ε = {epsilon:g}", form)] = (list(values), list(values.values()))
                 spread[(data, form, epsilon)] = max(values.values()) / min(values.values())
@@ -315,7 +179,7 @@ def _show_thresholds(results: Results, scale: Scale) -> Shown:
                     {"data": data, "method": f"RecursiveMedians, {LABELS[form]}", "ε": f"{epsilon:g}"}
                     | {f"k = {k:g}": f"{value:.4f}" for k, value in values.items()}
                 )
-        places = _places("recursive-medians", scale)
+        places = places_of("recursive-medians", scale)
         limits = {k: results[limit_cell(data, "recursive-medians", k, scale)]["area"][0] for k in places}
         summary.append(
             {"data": data, "method": f"exact quantiles, {LABELS['exact']}"}
@@ -342,8 +206,8 @@ def _show_thresholds(results: Results, scale: Scale) -> Shown:
         + ". tacit's default takes far fewer bins, by a rule on noisy class sizes.",
         "On both sets and at every ε the largest median error over k is at most twice the smallest.",
     )
-    cells = [one for one in _all_cells(scale) if one["method"] in ("recursive-medians", "auto")]
-    return Shown(_rows(results, cells), summary, figure, claim.evidence, [claim])
+    cells = [one for one in all_cells(scale) if one["method"] in ("recursive-medians", "auto")]
+    return Shown(area_rows(results, cells), summary, figure, claim.evidence, [claim])
 
 
 # ---- Table 1
@@ -394,7 +258,7 @@ def _show_table(results: Results, scale: Scale) -> Shown:
         "levels need not agree. On SMS the area rewards guessing: a perfect curve, drawn without any data, has the "
         f"error {' and '.join(guesses)}."
     )
-    return Shown(_rows(results, _table_cells(scale)), summary, figure, comment, [_ten_times(results, scale)])
+    return Shown(area_rows(results, _table_cells(scale)), summary, figure, comment, [_ten_times(results, scale)])
 
 
 def _perfect(results: Results, data: str, scale: Scale) -> float:
@@ -428,13 +292,6 @@ def _ten_times(results: Results, scale: Scale) -> Claim:
 
 ITEMS = [
     Item("roc", "True and private ROC curves", "Figure on ROC curves; Algorithms 3 and 4", _table_cells, _show_curves),
-    Item(
-        "roc-errors",
-        "Area between true and private curves",
-        "Figure on the comparison of errors",
-        _all_cells,
-        _show_errors,
-    ),
-    Item("roc-thresholds", "How many thresholds", "Figure on the number of thresholds", _all_cells, _show_thresholds),
+    Item("roc-thresholds", "How many thresholds", "Figure on the number of thresholds", all_cells, _show_thresholds),
     Item("table1", "Table 1, with the paper's numbers beside ours", "Table 1", _table_cells, _show_table),
 ]

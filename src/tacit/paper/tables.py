@@ -42,7 +42,7 @@ class Scale:
     @property
     def public_thresholds(self) -> tuple[int, ...]:
         """Thresholds from which the best is taken, for sound forms that need one."""
-        return self.pick((10, 20, 50, 100, 200), (20, 100))
+        return self.pick((10, 20, 50, 100, 200), (50,))
 
     def runs(self, recipe: Recipe) -> dict[str, int]:
         """Folds and repeats: noise as written is cheap to draw."""
