@@ -20,7 +20,7 @@ from tacit.models._base import Floats, PrivateClassifier, check_fitted
 from tacit.models._words import LEAST_PART, LEAST_WORDS, Prior, by_part, word_weights
 from tacit.privacy.mechanisms import Mechanism, Selection
 
-SHARES = {"labels": Fraction(2, 100), "sums": Fraction(78, 100), "rule": Fraction(20, 100)}
+SHARES = {"labels": Fraction(2, 100), "sums": Fraction(83, 100), "rule": Fraction(15, 100)}
 """Parts of ε: the class sizes only set scales, and choosing a rule costs about ln(candidates)/ε of the rows."""
 
 STYLE_SHARE = 0.2
@@ -243,7 +243,7 @@ def _mixtures(ways: int) -> Floats:
 def _clearness(words: Floats, style: Floats, noise: float) -> Floats:
     """The largest gap between classes of each feature's released sums, in scales of the noise."""
     by_words = np.abs(words[0]) if len(words) == 1 else np.ptp(words, axis=0)
-    clearness: Floats = np.concatenate([*[by_words] * TEXT_PARTS, np.ptp(style, axis=0)]) / noise
+    clearness: Floats = np.concatenate([np.repeat(by_words, TEXT_PARTS), np.ptp(style, axis=0)]) / noise
     return clearness
 
 
