@@ -71,7 +71,7 @@ def vector_by_hand(row: Row, weighing: Weighing) -> NDArray[np.int64]:
     columns = weighing.columns
     cells = WORDS // weighing.copies
     out = np.zeros(columns * cells + 2 * OTHERS, dtype=np.int64)
-    by_cell = [(j % cells, a[j]) for j in words]
+    by_cell = [(j // weighing.copies, a[j]) for j in words]
     if weighing.norm == "L2":
         by_cell = [(cell, sum(w for other, w in by_cell if other == cell)) for cell in {cell for cell, _ in by_cell}]
     mass = max(sum(w if weighing.norm == "L1" else w**2 for _, w in by_cell), weighing.floor)

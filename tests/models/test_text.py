@@ -10,6 +10,9 @@ import pytest
 from sklearn.base import clone
 
 import tacit
+from tacit.data.style import LETTERS
+from tacit.data.text import bucket
+from tacit.desk.text import TEXT_PARTS
 
 RNG = np.random.default_rng(7)
 WORDS = [f"w{'abcdefghij'[j % 10]}{'klmnopqrst'[j // 10]}" for j in range(100)]
@@ -159,15 +162,16 @@ def test_public_texts_tell_how_words_go_together() -> None:
     rng = np.random.default_rng(11)
     pairs = rng.integers(0, 2, (3000, 2))
     rows = [f"{'alpha beta gamma delta ' if a else 'no '}{'omega' if b else 'none'}" for a, b in pairs]
-    model = tacit.TextClassifier(epsilon=100.0, public_text=rows, random_state=0).fit(rows, pairs[:, 1])
+    model = tacit.TextClassifier(epsilon=3.0, public_text=rows, random_state=0).fit(rows, pairs[:, 1])
     single, joint, _ = model.rules_.weights.T
-    names = {word: tacit_bucket(word) for word in ("alpha", "omega")}
-    ratio = [abs(column[names["alpha"]] / column[names["omega"]]) for column in (single, joint)]
+    alpha, omega = (bucket(word[:LETTERS], 14) * TEXT_PARTS for word in ("alpha", "omega"))
+    ratio = [abs(column[alpha] / column[omega]) for column in (single, joint)]
     assert ratio[1] < 0.2
     assert model.score(rows, pairs[:, 1]) > 0.99
 
 
-def tacit_bucket(word: str) -> int:
-    from tacit.data.text import bucket
-
-    return bucket(word, 14)
+def test_words_that_begin_alike_are_one_word() -> None:
+    texts = ["profit rises", "losses mount"] * 500
+    model = tacit.TextClassifier(random_state=0).fit(texts, [1, 0] * 500)
+    assert (model.decision_function(["profits"]) == model.decision_function(["profitable"])).all()
+    assert np.diff(model.decision_function(["lossless", "profitability"])) > 0

@@ -8,7 +8,7 @@ small as the mechanism asked for, rounding errors included.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -41,7 +41,7 @@ _FEW_ROUNDINGS = 1 << 25  # rows times roundings that double precision bears eas
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
+class Problem:
     """Rows times labels (±1), so that the loss is ℓ(A·θ); a row's norm is at most 1, and entries are exact."""
 
     matrix: Any
@@ -50,7 +50,7 @@ class _Problem:
     longest: int  # most entries of a row
 
     @classmethod
-    def of(cls, matrix: Any, loss: LossName, norm: Norm) -> _Problem:
+    def of(cls, matrix: Any, loss: LossName, norm: Norm) -> Problem:
         """The problem of a CSR matrix whose rows have norm at most 1."""
         longest = int(np.diff(matrix.indptr).max(initial=1))
         return cls(matrix, loss, 1.0 if norm == "L1" else math.sqrt(longest), longest)
@@ -98,36 +98,57 @@ def classification_problem(
     """
     if loss not in CURVATURE:
         raise bad_parameter("classification_problem", "loss", f"one of {sorted(CURVATURE)}", loss)
-    size = weighing.words + 1
     parts = list(batches)
-    problem: list[_Problem] = []
-
-    def solve(noise: Ints, regularisation: Fraction, allowed: Fraction) -> Ints:
-        if not problem:
-            problem.append(_problem(parts, weighing, loss))
-        return _certified(problem[0], noise, regularisation, allowed)
-
     query = (
         f"minimiser of the {loss} loss over {weighing.words} feature(s) and a constant, "
         f"rows of {weighing.norm} norm at most 1"
     )
-    bound = Bound(rows=unit.max_rows, ones=1)
-    return ExactObjective(
-        solve,
-        size,
+    return sealed_problem(
+        lambda: _problem(parts, weighing, loss),
+        weighing.words + 1,
+        norm=weighing.norm,
         curvature=CURVATURE[loss],
-        sensitivity=Sensitivity.of_row_gradients(bound, norm=weighing.norm, entries=size),
-        unit=unit,
         query=query,
+        unit=unit,
         version=f"{version}/{weighing!r}",
     )
 
 
-def _problem(parts: list[Rows], weighing: Weighing, loss: LossName) -> _Problem:
+def sealed_problem(
+    layout: Callable[[], Problem],
+    size: int,
+    *,
+    norm: Norm,
+    curvature: Fraction,
+    query: str,
+    unit: Unit,
+    version: str,
+) -> ExactObjective:
+    """Seal a problem of rows with norm at most 1 and ℓ''·‖x‖₂² at most ``curvature``; it is laid out when solved."""
+    made: list[Problem] = []
+
+    def solve(noise: Ints, regularisation: Fraction, allowed: Fraction) -> Ints:
+        if not made:
+            made.append(layout())
+        return _certified(made[0], noise, regularisation, allowed)
+
+    bound = Bound(rows=unit.max_rows, ones=1)
+    return ExactObjective(
+        solve,
+        size,
+        curvature=curvature,
+        sensitivity=Sensitivity.of_row_gradients(bound, norm=norm, entries=size),
+        unit=unit,
+        query=query,
+        version=version,
+    )
+
+
+def _problem(parts: list[Rows], weighing: Weighing, loss: LossName) -> Problem:
     """Lay out the rows: words in their order, then the constant."""
     size = weighing.words + 1
     if not parts:
-        return _Problem.of(sp.csr_array((0, size)), loss, weighing.norm)
+        return Problem.of(sp.csr_array((0, size)), loss, weighing.norm)
     rows = concatenate(parts)
     ids, values, owner = row_vectors(rows, weighing)
     signs = 2 * rows.labels - 1
@@ -136,7 +157,7 @@ def _problem(parts: list[Rows], weighing: Weighing, loss: LossName) -> _Problem:
     places = np.insert(ids, words_end, size - 1).astype(np.int32)
     ends = words_end + np.arange(1, len(rows) + 1)
     matrix = sp.csr_array((data, places, np.concatenate([[0], ends])), shape=(len(rows), size))
-    return _Problem.of(matrix, loss, weighing.norm)
+    return Problem.of(matrix, loss, weighing.norm)
 
 
 def constant_share(weighing: Weighing) -> int:
@@ -146,7 +167,7 @@ def constant_share(weighing: Weighing) -> int:
     return math.isqrt(GRID**2 - weighing.words_share**2)
 
 
-def _certified(problem: _Problem, noise: Ints, regularisation: Fraction, allowed: Fraction) -> Ints:
+def _certified(problem: Problem, noise: Ints, regularisation: Fraction, allowed: Fraction) -> Ints:
     """Minimise until the norm of the gradient, rounding errors included, is at most ``allowed``.
 
     Newton's method; its steps by conjugate gradients, with the diagonal of the Hessian as preconditioner, because
@@ -175,7 +196,7 @@ def _certified(problem: _Problem, noise: Ints, regularisation: Fraction, allowed
     return _slowly(problem, noise, regularisation, theta, limit)
 
 
-def _step_length(problem: _Problem, margins: Floats, step: Floats, lam: float, linear: Floats) -> float:
+def _step_length(problem: Problem, margins: Floats, step: Floats, lam: float, linear: Floats) -> float:
     """How far to go: the whole step, unless the objective rises again before its end; then about to its minimum.
 
     Looks at slopes alone: near the minimum values no longer tell two points apart. On a line the slope of a convex
@@ -200,7 +221,7 @@ def _step_length(problem: _Problem, margins: Floats, step: Floats, lam: float, l
     return low
 
 
-def _newton_step(problem: _Problem, curvatures: Floats, lam: float, slope: Floats, limit: float) -> Floats:
+def _newton_step(problem: Problem, curvatures: Floats, lam: float, slope: Floats, limit: float) -> Floats:
     """Solve (H + Λ)·step = −slope, loosely far from the minimum and within ``limit``/4 near it."""
     matrix, flipped = problem.matrix, problem.matrix.T
     squares = sp.csr_array((matrix.data**2, matrix.indices, matrix.indptr), shape=matrix.shape)
@@ -228,7 +249,7 @@ def _on_grid(theta: Floats) -> Ints:
     return np.rint(theta * OUTPUT_GRID).astype(np.int64)  # the grid is a power of two: the product is exact
 
 
-def _slowly(problem: _Problem, noise: Ints, regularisation: Fraction, start: Floats, allowed: float) -> Ints:
+def _slowly(problem: Problem, noise: Ints, regularisation: Fraction, start: Floats, allowed: float) -> Ints:
     """Gradient descent in 60 decimal digits, certified in the end: for whatever floating point cannot certify."""
     matrix = problem.matrix
     rows = [

@@ -49,7 +49,7 @@ class Weighing:
     signed : bool
         For two classes: words of the first class are subtracted, those of the second added, in one column.
     copies : int
-        The words are this many runs of the same length, such as parts of a text; the places of all runs share a cell.
+        So many words in a row share a cell, such as those of the parts of a text.
     """
 
     weights: Longs = field(compare=False)
@@ -141,7 +141,7 @@ def row_vectors(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs, Longs]:
         is_word = entries < weighing.words
         entries, owner = entries[is_word], owner[is_word]
     weight = weighing.weights[entries]
-    cells = entries.astype(np.int64) % weighing.cells
+    cells = entries.astype(np.int64) // weighing.copies
     if weighing.norm == "L2" and weighing.copies > 1:
         cells, weight, owner = _together(cells, weight, owner, weighing.cells)
     mass = np.bincount(owner, weights=weight if weighing.norm == "L1" else weight * weight, minlength=len(rows))

@@ -32,7 +32,7 @@ from tacit.errors import PrivacyError, bad_parameter
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget, Number, exact, exact_delta, exact_epsilon
 from tacit.privacy.exact import Exact
-from tacit.privacy.gate import Plan
+from tacit.privacy.gate import Plan, Purse
 from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Mechanism
 from tacit.privacy.objective import ExactObjective
 from tacit.privacy.release import Receipt, Release
@@ -102,7 +102,9 @@ class Visit:
             self._source = open_source(data, schema, y=y, persons=persons, version=version)
         self._seed = self.account.seed if account is not None or random_state is None else _derived(random_state)
         self._batches: list[Rows] | None = None
-        self._plan: Plan | None = None
+        self._plan: Plan | Purse | None = None
+        self._steps: dict[str, Mechanism] = {}
+        self._last: str | None = None
         self._releases: dict[str, Release] = {}
 
     @property
@@ -119,6 +121,11 @@ class Visit:
     def version(self) -> str:
         """A name for the data and how they are bounded. Not for showing."""
         return f"{self._source.version}/{self._seed}"
+
+    @property
+    def seed(self) -> int:
+        """The secret that bounds rows and flips their coins. Not for showing."""
+        return self._seed
 
     # -- paying -------------------------------------------------------------------------------------------------------
 
@@ -140,11 +147,33 @@ class Visit:
             random_state=self.random_state,
         )
 
+    def start_freely(self, name: str, first: Mechanism) -> None:
+        """Pay for the whole visit at once, where earlier answers decide on the mechanisms of later steps: see ``then``.
+
+        ``first`` is the mechanism of class sizes: an ε that is too small for it is refused before it is charged.
+        """
+        first.describe(Sensitivity.of_row_counts(Bound(rows=self.unit.max_rows, ones=1)))
+        self._plan = Purse(
+            self.account,
+            f"{self.owner}: {name}; features {self.schema.fingerprint}",
+            Budget(self.epsilon, self.delta),
+            version=self._source.version,
+            random_state=self.random_state,
+        )
+
+    def then(self, step: str, mechanism: Mechanism, *, last: bool = False) -> None:
+        """Fix the mechanism of the next step of a visit that was started freely."""
+        self._steps[step] = mechanism
+        self._last = step if last else None
+
     def release(self, step: str, statistic: Exact | ExactObjective | ExactRows) -> Release:
         """Draw one step that was paid for."""
         if self._plan is None:
             raise PrivacyError("Nothing was paid for yet: call start() first.")
-        release = self._plan.release(step, statistic)
+        if isinstance(self._plan, Purse):
+            release = self._plan.release(statistic, self._steps[step], last=step == self._last)
+        else:
+            release = self._plan.release(step, statistic)
         self._releases[step] = release
         return release
 

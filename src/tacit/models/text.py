@@ -2,17 +2,20 @@
 
 One charge pays for three steps: how many rows each class has; one vector of sums, to which every text adds a vector of
 norm 1 made of its words and its style; and the choice of a rule from a public grid by how many texts it gets right.
+Where there are many rows for their ε, a regression on the clearest words takes the place of the choice.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 
 from tacit.desk.counts import GRID, Rules, Visit, Weighing, check_classes, mix, mix_classes
+from tacit.desk.objective import Regressors, regress
 from tacit.desk.text import STYLES, TEXT_PARTS, score_texts, text_visit
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
@@ -20,16 +23,36 @@ from tacit.models._base import Floats, PrivateClassifier, check_fitted
 from tacit.models._words import LEAST_PART, LEAST_WORDS, Prior, by_part, word_weights
 from tacit.privacy.mechanisms import Mechanism, Selection
 
-SHARES = {"labels": Fraction(2, 100), "sums": Fraction(78, 100), "rule": Fraction(20, 100)}
-"""Parts of ε: the class sizes only set scales, and choosing a rule costs about ln(candidates)/ε of the rows."""
+SHARES = {"labels": Fraction(2, 100), "sums": Fraction(83, 100), "rule": Fraction(15, 100)}
+INFORMED = {"labels": Fraction(2, 100), "sums": Fraction(78, 100), "rule": Fraction(20, 100)}
+"""Parts of ε: the class sizes only set scales, and choosing a rule costs a few times 1/ε rows. Public texts make more
+of the same sums, so that the choice may have more."""
+
+LEARNING = {"labels": Fraction(2, 100), "sums": Fraction(50, 100), "regression": Fraction(48, 100)}
+"""The same where the last step is a regression."""
+
+ENOUGH = 10_000
+"""From so many rows, times ε, a regression beats the choice of a rule."""
+
+CLEAREST = 500
+"""Words that a regression learns about: those with the largest sums."""
+
+ROOM = {"words": 0.65, "style": 0.15, "score": 0.15, "constant": 0.05}
+"""Parts of a row's norm in a regression."""
+
+REACH = 3.0
+"""Where the score of words is clipped in a regression, in deviations."""
+
+CROWD = 2
+"""A text of n words usually has fewer than this times √n of the clearest ones."""
 
 STYLE_SHARE = 0.2
 """Part of a text's vector that tells its style rather than its words."""
 
 STYLE_CAP = 2.0
-MIXTURES = 9
-BLENDS = 5
-"""Mixtures of words and style, and of two ways to weigh words, that are tried."""
+MIXTURES = {1: 9, 2: 5}
+BLENDS = 3
+"""Mixtures of words and style, for one and for two ways to weigh words, and of those two ways, that are tried."""
 
 THRESHOLDS = np.linspace(-2.0, 2.0, 41)
 SLOPE = 2.0
@@ -132,23 +155,77 @@ class TextClassifier(PrivateClassifier):
             random_state=self.random_state,
             persons=persons,
         )
-        steps: dict[str, Mechanism] = {
-            "labels": visit.noise(SHARES["labels"], delta_share=0),
-            "sums": visit.noise(SHARES["sums"]),
-            "rule": Selection(visit.epsilon * SHARES["rule"]),
-        }
-        visit.start(f"{2**self.bits} buckets; public: {'nothing' if prior is None else prior.name}", steps)
-        labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
-        weighing, weights = _weigh(labels, prior, 1 << self.bits, visit)
-        words, style = visit.sums("sums", weighing)
-        deviation = visit.deviation("sums") / GRID
-        noise = deviation / math.sqrt(2)
-        self.rules_ = _rules(words, style, labels, deviation, weighing, weights, prior)
-        self.clearness_ = _clearness(words, style, noise)
-        self.choice_ = visit.choose("rule", self.rules_)
+        name = f"{2**self.bits} buckets; public: {'nothing' if prior is None else prior.name}"
+        if visit.delta or len(classes) > 2:
+            self._choose(visit, name, prior)
+        else:
+            self._choose_or_learn(visit, name, prior)
         self.classes_ = np.array(classes)
         self.receipt_ = visit.receipt()
         return self
+
+    def _choose(self, visit: Visit, name: str, prior: Prior | None) -> None:
+        """Release sums and choose a rule, with shares that are fixed beforehand."""
+        shares = _shares(prior)
+        steps: dict[str, Mechanism] = {
+            "labels": visit.noise(shares["labels"], delta_share=0),
+            "sums": visit.noise(shares["sums"]),
+            "rule": Selection(visit.epsilon * shares["rule"]),
+        }
+        visit.start(name, steps)
+        labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
+        self.rules_ = self._rules_from_sums(visit, labels, prior, STYLE_SHARE)
+        self.choice_ = visit.choose("rule", self.rules_)
+
+    def _choose_or_learn(self, visit: Visit, name: str, prior: Prior | None) -> None:
+        """The same, or a regression in the end, as the released class sizes tell: for two classes without a δ."""
+        shares = _shares(prior)
+        first = visit.noise(shares["labels"])
+        visit.start_freely(name, first)
+        visit.then("labels", first)
+        labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
+        learns = float(visit.epsilon) * labels.sum() >= ENOUGH * visit.unit.max_rows
+        visit.then("sums", visit.noise((LEARNING if learns else shares)["sums"]))
+        rules = self._rules_from_sums(visit, labels, prior, 0.0 if learns else STYLE_SHARE)
+        if learns:
+            self.rules_, self.choice_ = self._learn(visit, rules, labels.sum()), 0
+        else:
+            visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=True)
+            self.rules_, self.choice_ = rules, visit.choose("rule", rules)
+
+    def _rules_from_sums(self, visit: Visit, labels: Floats, prior: Prior | None, style_share: float) -> Rules:
+        weighing, weights = _weigh(labels, prior, 1 << self.bits, visit, style_share)
+        words, style = visit.sums("sums", weighing)
+        deviation = visit.deviation("sums") / GRID
+        self.clearness_ = _clearness(words, style, deviation / math.sqrt(2))
+        return _rules(words, style, labels, deviation, weighing, weights, prior)
+
+    def _learn(self, visit: Visit, rules: Rules, rows: float) -> Rules:
+        """Regress labels on the score of words, on the clearest words and on style; a linear rule comes out."""
+        ways = rules.mixtures.shape[1] - 1
+        blend = np.append(np.full(ways, 1 / math.sqrt(ways)), 0.0)
+        buckets = rules.words // TEXT_PARTS
+        clear = np.argsort(-self.clearness_[: rules.words : TEXT_PARTS], kind="stable")[:CLEAREST]
+        chosen = np.full(buckets, -1, dtype=np.int64)
+        chosen[clear] = np.arange(len(clear))
+        regressors = Regressors(
+            score=replace(rules, mixtures=blend[None, :], thresholds=np.zeros(1)),
+            reach=REACH,
+            chosen=chosen,
+            copies=TEXT_PARTS,
+            others=STYLES,
+            shares={part: int(GRID * share) for part, share in ROOM.items()},
+            crowd=CROWD,
+            least=LEAST_WORDS,
+        )
+        found = regress(visit, "regression", regressors, visit.epsilon * LEARNING["regression"], rows)
+        by_word = found[: len(clear)] * ROOM["words"] / CROWD
+        weights = np.zeros((len(rules.weights), 2))
+        weights[: rules.words, 0] = rules.weights[: rules.words] @ blend * (found[-2] * ROOM["score"] / REACH)
+        weights[: rules.words, 0] += np.repeat(np.where(chosen >= 0, by_word[chosen], 0.0), TEXT_PARTS)
+        weights[rules.words :, 1] = found[len(clear) : -2] * ROOM["style"] / STYLES
+        threshold = np.array([-found[-1] * ROOM["constant"]])
+        return replace(rules, weights=weights, mixtures=np.ones((1, 2)), thresholds=threshold, power=("root", "none"))
 
     def _prior(self, owner: str) -> Prior | None:
         if self.public_text is not None and self.word_list is not None:
@@ -173,7 +250,13 @@ class TextClassifier(PrivateClassifier):
         return spread
 
 
-def _weigh(labels: Floats, prior: Prior | None, buckets: int, visit: Visit) -> tuple[Weighing, Floats]:
+def _shares(prior: Prior | None) -> dict[str, Fraction]:
+    return INFORMED if prior is not None and prior.rows is not None else SHARES
+
+
+def _weigh(
+    labels: Floats, prior: Prior | None, buckets: int, visit: Visit, style_share: float
+) -> tuple[Weighing, Floats]:
     """How texts turn into vectors of norm 1, from released class sizes and public frequencies; and the weights."""
     norm: Literal["L1", "L2"] = "L2" if visit.delta else "L1"
     weights = np.ones(buckets) if prior is None else prior.weights(labels.sum(), float(visit.epsilon))
@@ -182,8 +265,8 @@ def _weigh(labels: Floats, prior: Prior | None, buckets: int, visit: Visit) -> t
     typical = LEAST_WORDS if prior is None else LEAST_PART * prior.mass(weights, norm)
     # Classes are weighed down to the smallest, so that a word that is as common in all of them sums to about zero.
     scale = np.maximum(np.minimum(1.0, labels.min() / labels), 0.05)
-    style = STYLE_SHARE / STYLES if norm == "L1" else math.sqrt(STYLE_SHARE / STYLES)
-    words = 1 - STYLE_SHARE if norm == "L1" else math.sqrt(1 - STYLE_SHARE)
+    style = style_share / STYLES if norm == "L1" else math.sqrt(style_share / STYLES)
+    words = 1 - style_share if norm == "L1" else math.sqrt(1 - style_share)
     weighing = Weighing(
         whole,
         floor=max(math.ceil(typical * (unit if norm == "L1" else unit**2)), 1),
@@ -233,7 +316,7 @@ def _rules(
 
 def _mixtures(ways: int) -> Floats:
     """Points on a quarter of a circle, or of a sphere where there are two ways to weigh words."""
-    angle = np.linspace(0, math.pi / 2, MIXTURES)
+    angle = np.linspace(0, math.pi / 2, MIXTURES[ways])
     blend = np.linspace(0, math.pi / 2, BLENDS) if ways > 1 else np.zeros(1)
     grid = [(math.cos(b) * math.cos(a), math.sin(b) * math.cos(a), math.sin(a)) for b in blend for a in angle]
     points: Floats = np.unique(np.round(grid, 12), axis=0)
@@ -243,7 +326,7 @@ def _mixtures(ways: int) -> Floats:
 def _clearness(words: Floats, style: Floats, noise: float) -> Floats:
     """The largest gap between classes of each feature's released sums, in scales of the noise."""
     by_words = np.abs(words[0]) if len(words) == 1 else np.ptp(words, axis=0)
-    clearness: Floats = np.concatenate([*[by_words] * TEXT_PARTS, np.ptp(style, axis=0)]) / noise
+    clearness: Floats = np.concatenate([np.repeat(by_words, TEXT_PARTS), np.ptp(style, axis=0)]) / noise
     return clearness
 
 
