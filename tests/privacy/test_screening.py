@@ -46,13 +46,14 @@ def test_rows_that_do_not_pay_are_found_out(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_probabilities_of_all_outputs_add_up_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """So the law above is the whole law. Whatever is chosen, the masses of the choices are those of all candidates."""
-    monkeypatch.setattr(screening, "LONGER", screening.LONGER[:30:5])
+    monkeypatch.setattr(screening, "LONGER", screening.LONGER[:30:8])
+    monkeypatch.setattr(screening, "SIZES", np.array([1, 4]))
     total = 0.0
     for fates in itertools.product(range(4), repeat=2):
-        for first in range(len(screening.LONGER)):
+        for size, first in itertools.product(range(2), range(len(screening.LONGER))):
             second, known = 0, 1
             while second < known:
-                told = Told(fates, (first, second))
+                told = Told(fates, (size, first, second))
                 Screen(*columns([(0,), (0, 1), (1,)]), 2, 2, Fraction(3, 2), told).run()
                 total += math.exp(told.log_probability)
                 second, known = second + 1, told.candidates
@@ -81,7 +82,7 @@ def test_no_account_is_overdrawn(data: list[Row], threshold: int, epsilon: Fract
     assert set(answers.tolist()) <= {0, 1}
     for account in (screen._yes, screen._no):
         assert (account >= 0).all()
-        assert (account <= ACCOUNT - 2 * screening.LOOK).all()
+        assert (account <= ACCOUNT - 2 * screening.LOOK - screening.SIZE).all()
 
 
 @given(
@@ -95,9 +96,9 @@ def test_without_noise_it_is_exact(data: list[Row], threshold: int) -> None:
     assert (answers == (np.bincount(indices, minlength=6) >= threshold)).all()
 
 
-@given(st.floats(1e-6, 1e12), st.integers(1, 10**7))
-def test_the_rounds_are_valid_whatever_is_known(signal: float, width: int) -> None:
-    first, second, third = rounds(signal, width)
+@given(st.floats(1e-6, 1e12), st.integers(1, 10**7), st.floats(1, 1e15))
+def test_the_rounds_are_valid_whatever_is_known(signal: float, width: int, crowd: float) -> None:
+    first, second, third = rounds(signal, width, crowd)
     assert all(isinstance(plan, Round) and min(plan.yes, plan.no) >= 1 for plan in (first, second, third))
     assert first.threshold >= 1.5
     assert 0.8 <= third.threshold <= 1

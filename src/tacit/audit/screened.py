@@ -48,7 +48,7 @@ class Told:
     fates : sequence of int
         What becomes of each feature.
     choices : sequence of int
-        Which candidate for the usual length is chosen, first and second.
+        Which candidates are chosen: for the number of rows, and for the usual length, first and second.
     """
 
     def __init__(self, fates: Sequence[int], choices: Sequence[int]) -> None:
@@ -91,10 +91,10 @@ def columns(data: Sequence[Row]) -> tuple[Ints, Ints]:
     return np.cumsum([0, *map(len, data)]), np.array([j for row in data for j in row], dtype=np.int64)
 
 
-def _paths(width: int) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
-    """Every fate of every feature, for short, middling and long rows."""
-    lengths = [(0, 0), (6, 9), (30, 9), (6, 0)] if width < 3 else [(6, 9)]
-    return itertools.product(itertools.product(range(4), repeat=width), lengths)
+def _paths(width: int) -> Iterator[tuple[tuple[int, ...], tuple[int, int, int]]]:
+    """Every fate of every feature, for few and many rows, which are short, middling or long."""
+    choices = [(0, 0, 0), (0, 6, 9), (30, 30, 9), (9, 6, 0)] if width < 3 else [(0, 6, 9)]
+    return itertools.product(itertools.product(range(4), repeat=width), choices)
 
 
 def largest_loss(width: int, threshold: int, epsilon: Fraction, most: int, unit: int = 1) -> tuple[float, int]:

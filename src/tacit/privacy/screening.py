@@ -41,6 +41,11 @@ BLOCKS = 64
 LOOK = ACCOUNT // 40
 """What a look at the lengths of rows costs in each account; there are two."""
 
+SIZE = ACCOUNT // 200
+"""What it costs in each account to learn roughly how many rows there are."""
+
+SIZES = (2.0 ** (np.arange(20, 81) / 2)).astype(np.int64)
+
 BELOW, ABOVE = 2, 3
 """A look aims at the length that 3 of 5 rows do not exceed: long rows have more of the features than short ones."""
 
@@ -146,16 +151,22 @@ class Screening(PureMechanism):
         return {"threshold": self.threshold, "rounds": 3, "account": str(rate), "look": str(rate * LOOK / ACCOUNT)}
 
 
-def rounds(signal: float, width: int) -> tuple[Round, Round, Round]:
-    """The three rounds, by public rules of how many ε's τ rows of usual length are worth, and the number of features.
+def rounds(signal: float, width: int, crowd: float) -> tuple[Round, Round, Round]:
+    """The three rounds, by public rules.
 
-    The more there is, the less the first two rounds need of it. Features that hardly any row has reach a threshold by
-    noise alone, so the first two rounds ask for more where there are more features.
+    ``signal`` is how many ε's τ rows of usual length are worth: the more, the less the first two rounds need of it.
+    Features that hardly any row has reach a threshold by noise alone, so these rounds ask for more where there are more
+    features. At most ``crowd`` features can reach τ: where these are many, rows hear yes often, and save for it.
     """
     part = math.sqrt(min(1.0, 4 / signal))
-    sure = max(1.5, 0.7 * math.log(width + 1) / (part * signal))
+    few = math.sqrt(min(1.0, 1500 / crowd))
+    sure = max(1.5, 0.7 * math.log(width + 1) / (part * few * signal))
     doubtful = 1.1 * (2 / signal) ** 0.4 + 0.25 * max(0.0, math.log(width) - 9) / (0.85 * part * signal)
-    return _round(part, 0.24 * part, sure), _round(0.85 * part, 0.47 * part, doubtful), _round(1, 0.8, 1 - 0.15 * part)
+    return (
+        _round(part * few, 0.24 * part, sure),
+        _round(0.85 * part, 0.47 * part, doubtful),
+        _round(1, 0.8 + 0.8 * part * (few**-0.5 - 1), 1 - 0.15 * part),
+    )
 
 
 def _round(yes: float, no: float, threshold: float) -> Round:
@@ -172,18 +183,19 @@ class Screen:
         self._feature = indices[indptr[0] : indptr[-1]].astype(np.int64)
         self._rows, self._width = len(indptr) - 1, width
         self._threshold, self._rate, self._chance = threshold, rate, chance
-        self._yes = np.full(self._rows, ACCOUNT - 2 * LOOK)
+        self._yes = np.full(self._rows, ACCOUNT - 2 * LOOK - SIZE)
         self._no = self._yes.copy()
         in_full = int(math.log2(max(1.0, FINENESS * float(rate) * threshold)))
         self._least = 1 << min(MOST_DOUBLINGS, in_full)  # a power of two, so that shares of GRID are whole
 
     def run(self) -> Ints:
         """Ask three times, and return 1 for each feature that reached the threshold."""
+        size = int(SIZES[self._chance.choose(-np.abs(self._rows - SIZES), self._rate * SIZE / ACCOUNT / 2)])
         everything = np.ones(self._width, dtype=np.bool_)
         mass = np.full(self._rows, GRID)
         usual = self._length(everything, mass, self._least * LONGER, around=max(USUAL_LENGTH, self._least))
         signal = float(self._rate) * self._threshold / usual
-        frequent, doubtful, final = rounds(signal, self._width)
+        frequent, doubtful, final = rounds(signal, self._width, max(1.0, size * usual / self._threshold))
         selected = self._test(everything, mass, frequent, usual)
         usual = max(usual / FREQUENT, self._least)
         left = self._test(~selected, mass, doubtful, usual)
