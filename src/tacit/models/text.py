@@ -182,7 +182,7 @@ class TextClassifier(PrivateClassifier):
     def _choose(self, visit: Visit, labels: Floats, prior: Prior | None, shares: dict[str, Fraction]) -> None:
         """Release sums of words and style, and choose a rule from a grid."""
         binary = len(labels) == 2
-        visit.then("sums", visit.noise(shares["sums"]))
+        visit.then("sums", visit.noise(shares["sums"] + (0 if binary else shares["margins"])))
         self.rules_ = self._rules_from_sums(visit, labels, prior, STYLE_SHARE)
         visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=not binary)
         self.choice_ = visit.choose("rule", self.rules_)
