@@ -27,12 +27,14 @@ WIDE = {
     "SMS": [(50, 0.2), (50, 0.5), (200, 0.2), (200, 0.5), (100, 1.0)],
     "TWITTER": [(50, 0.5), (200, 0.2), (100, 1.0)],
     "30,000 tweets": [(300, 0.2), (1000, 0.2)],
+    "120,000 tweets": [(300, 0.1), (300, 0.2), (1000, 0.1)],
     "REUTERS": [(100, 0.5), (300, 0.5), (1000, 0.2)],
 }
 SETS = {
     "SMS": datasets.load_sms,
     "TWITTER": lambda: datasets.load_twitter("paper"),
     "30,000 tweets": lambda: datasets.load_twitter(30_000),
+    "120,000 tweets": lambda: datasets.load_twitter(120_000),
     "REUTERS": datasets.load_reuters,
 }
 GOALS = {0.2: 0.60, 0.5: 0.85}
