@@ -96,7 +96,7 @@ class ThresholdSelector(PrivateSelector):
     The paper's Private Threshold Testing and NoisyCut are not differentially private; this is what is. With
     ``max_selected`` it is the corrected sparse vector technique, of which each yes costs: good for a few features.
     Without, for the total count, it is a screening, in which each row pays for the answers about its own features:
-    best for many features of which a row has few, such as words.
+    best for many features of which a row has few, such as words. It holds the features of all rows in memory.
 
     Parameters
     ----------
@@ -123,6 +123,8 @@ class ThresholdSelector(PrivateSelector):
     >>> selector = ThresholdSelector(threshold=250, max_selected=1, random_state=0).fit(X, np.zeros(500))
     >>> selector.get_support(indices=True).tolist()
     [2]
+    >>> ThresholdSelector(threshold=250, max_selected=None, random_state=0).fit(X, np.zeros(500)).answers_.tolist()
+    [0, 0, 1, 0]
     """
 
     def __init__(
