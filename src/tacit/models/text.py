@@ -50,11 +50,11 @@ STYLE_SHARE = 0.2
 """Part of a text's vector that tells its style rather than its words."""
 
 STYLE_CAP = 2.0
-MIXTURES = {1: 9, 2: 5}
+MIXTURES = 5
 BLENDS = 3
-"""Mixtures of words and style, for one and for two ways to weigh words, and of those two ways, that are tried."""
+"""Mixtures of words and style, and of two ways to weigh words, that are tried."""
 
-THRESHOLDS = np.linspace(-2.0, 2.0, 41)
+THRESHOLDS = np.linspace(-2.0, 2.0, 21)
 SLOPE = 2.0
 """From the distance to the threshold, in deviations of the score, to log-odds: a first guess."""
 
@@ -347,7 +347,7 @@ def _rules(
 
 def _mixtures(ways: int) -> Floats:
     """Points on a quarter of a circle, or of a sphere where there are two ways to weigh words."""
-    angle = np.linspace(0, math.pi / 2, MIXTURES[ways])
+    angle = np.linspace(0, math.pi / 2, MIXTURES)
     blend = np.linspace(0, math.pi / 2, BLENDS) if ways > 1 else np.zeros(1)
     grid = [(math.cos(b) * math.cos(a), math.sin(b) * math.cos(a), math.sin(a)) for b in blend for a in angle]
     points: Floats = np.unique(np.round(grid, 12), axis=0)
