@@ -48,12 +48,15 @@ class Problem:
     loss: LossName
     reach: float  # bound of a row's L1 norm
     longest: int  # most entries of a row
+    size: float  # bound of a row's L2 norm
 
     @classmethod
     def of(cls, matrix: Any, loss: LossName, norm: Norm) -> Problem:
         """The problem of a CSR matrix whose rows have norm at most 1."""
         longest = int(np.diff(matrix.indptr).max(initial=1))
-        return cls(matrix, loss, 1.0 if norm == "L1" else math.sqrt(longest), longest)
+        squares = float(_squares(matrix).sum(axis=1).max(initial=0.0))
+        size = min(1.0, math.sqrt(squares) * (1 + 1e-6))
+        return cls(matrix, loss, 1.0 if norm == "L1" else math.sqrt(longest), longest, size)
 
     def slopes(self, margins: Floats) -> Floats:
         """ℓ' at the margins: in [−1, 0]."""
@@ -83,31 +86,33 @@ class Problem:
                 total += self.matrix[begin : begin + block].T @ slopes[begin : begin + block]
         widest = float(np.abs(theta).max(initial=0.0)) * self.reach  # Σ|θx| is at most this
         # A margin is a sum of at most `longest` products: error (longest + 1)·u·Σ|θx|, times ℓ'' ≤ 1. ℓ' itself is
-        # right to 8 units. Adding n terms of total size at most n in blocks costs block + n/block roundings. Twice for
-        # slack.
-        error = 2 * n * _UNIT * ((self.longest + 1) * widest + 8 + min(block, n) + n / block + 2)
+        # right to 8 units. Adding n terms of total size at most n·‖x‖₂ in blocks costs block + n/block roundings. Twice
+        # for slack.
+        error = 2 * n * self.size * _UNIT * ((self.longest + 1) * widest + 8 + min(block, n) + n / block + 2)
         return margins, total, error
 
 
 def classification_problem(
     batches: Iterable[Rows], weighing: Weighing, loss: LossName, *, unit: Unit, version: str
 ) -> ExactObjective:
-    """Make the sealed problem of a linear rule with intercept: the last coefficient belongs to a constant feature.
+    """Make the sealed problem of a linear rule.
 
-    The weighing's ``words_share`` is the part of a row's norm for its features; the rest is the constant's.
+    The weighing's ``words_share`` is the part of a row's norm for its features. The rest, if there is any, is that of a
+    constant feature, to which the last coefficient belongs.
     """
     if loss not in CURVATURE:
         raise bad_parameter("classification_problem", "loss", f"one of {sorted(CURVATURE)}", loss)
     parts = list(batches)
+    constant = " and a constant" if constant_share(weighing) else ""
     query = (
-        f"minimiser of the {loss} loss over {weighing.words} feature(s) and a constant, "
+        f"minimiser of the {loss} loss over {weighing.words} feature(s){constant}, "
         f"rows of {weighing.norm} norm at most 1"
     )
     return sealed_problem(
         lambda: _problem(parts, weighing, loss),
-        weighing.words + 1,
+        coefficients(weighing),
         norm=weighing.norm,
-        curvature=CURVATURE[loss],
+        curvature=curvature(weighing, loss),
         query=query,
         unit=unit,
         version=f"{version}/{weighing!r}",
@@ -145,19 +150,44 @@ def sealed_problem(
 
 
 def _problem(parts: list[Rows], weighing: Weighing, loss: LossName) -> Problem:
-    """Lay out the rows: words in their order, then the constant."""
-    size = weighing.words + 1
+    """Lay out the rows: words in their order, then the constant, if there is one."""
+    size, constant = coefficients(weighing), constant_share(weighing)
     if not parts:
         return Problem.of(sp.csr_array((0, size)), loss, weighing.norm)
     rows = concatenate(parts)
     ids, values, owner = row_vectors(rows, weighing)
     signs = 2 * rows.labels - 1
-    words_end = np.searchsorted(owner, np.arange(1, len(rows) + 1))  # where a row's constant goes
-    data = np.insert(values * signs[owner], words_end, constant_share(weighing) * signs) / GRID
-    places = np.insert(ids, words_end, size - 1).astype(np.int32)
-    ends = words_end + np.arange(1, len(rows) + 1)
-    matrix = sp.csr_array((data, places, np.concatenate([[0], ends])), shape=(len(rows), size))
+    ends = np.searchsorted(owner, np.arange(1, len(rows) + 1))  # where a row's constant goes
+    values *= signs[owner]
+    if constant:
+        values, ids = np.insert(values, ends, constant * signs), np.insert(ids, ends, size - 1)
+        ends += np.arange(1, len(rows) + 1)
+    parted = (values / GRID, ids.astype(np.int32), np.concatenate([[0], ends]))
+    matrix = sp.csr_array(parted, shape=(len(rows), size))
     return Problem.of(matrix, loss, weighing.norm)
+
+
+def coefficients(weighing: Weighing) -> int:
+    """How many coefficients the problem of such rows has."""
+    return weighing.words + (constant_share(weighing) > 0)
+
+
+def curvature(weighing: Weighing, loss: LossName) -> Fraction:
+    """Bound of ℓ''·‖x‖₂² over all rows: where no entry is large, the L2 norm is far below the L1 norm.
+
+    Σv² is at most the largest v times Σv, and v at most the largest weight over the floor.
+    """
+    if weighing.norm == "L2":
+        return CURVATURE[loss]
+    words, constant = Fraction(weighing.words_share, GRID), Fraction(constant_share(weighing), GRID)
+    largest = min(Fraction(int(weighing.weights.max()), weighing.floor), Fraction(1))
+    return CURVATURE[loss] * (words**2 * largest + constant**2)
+
+
+def entry_of(weighing: Weighing) -> float:
+    """What a one counts in a row of at most as many ones as the floor, where all have the largest weight."""
+    divisor = weighing.floor if weighing.norm == "L1" else math.isqrt(weighing.floor) + 1
+    return int(weighing.weights.max()) * weighing.words_share // divisor / GRID
 
 
 def constant_share(weighing: Weighing) -> int:
@@ -224,8 +254,7 @@ def _step_length(problem: Problem, margins: Floats, step: Floats, lam: float, li
 def _newton_step(problem: Problem, curvatures: Floats, lam: float, slope: Floats, limit: float) -> Floats:
     """Solve (H + Λ)·step = −slope, loosely far from the minimum and within ``limit``/4 near it."""
     matrix, flipped = problem.matrix, problem.matrix.T
-    squares = sp.csr_array((matrix.data**2, matrix.indices, matrix.indptr), shape=matrix.shape)
-    diagonal = squares.T @ curvatures + lam
+    diagonal = _squares(matrix).T @ curvatures + lam
     step = np.zeros_like(slope)
     rest = -slope
     size = float(np.linalg.norm(slope))
@@ -243,6 +272,10 @@ def _newton_step(problem: Problem, curvatures: Floats, lam: float, slope: Floats
         before, product = product, float(rest @ scaled)
         direction = scaled + (product / before) * direction
     return step
+
+
+def _squares(matrix: Any) -> Any:
+    return sp.csr_array((matrix.data**2, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _on_grid(theta: Floats) -> Ints:

@@ -48,6 +48,9 @@ MAX_COARSE_DEVIATION = 1 << 24
 MOST_EPSILON, LEAST_DELTA, MOST_ROWS = 50, Fraction(1, 10**100), 64
 """Where the Gaussian form is proven: up to this ε, from this δ, for units of up to so many rows."""
 
+MOST_RATE = 1000
+"""Of ε₂ a row, this much is used at most: e^1000 is as good as infinite, and can be computed."""
+
 OUTPUT_SHARE = Fraction(2, 100)
 CURVATURE_SHARES = (Fraction(5, 100), Fraction(10, 100), Fraction(20, 100))
 """Parts of ε: for the output noise, and for the curvature, of which the first is taken that gives a Λ of at most the
@@ -156,7 +159,7 @@ class ObjectivePerturbation(PureMechanism):
 
     def _hiding(self, curvature: Fraction, sensitivity: Sensitivity) -> Fraction:
         """The least Λ with m·ln(1 + c/Λ) ≤ ε₂, rounded up to 12 digits."""
-        rate = curvature / sensitivity.linf
+        rate = min(curvature / sensitivity.linf, Fraction(MOST_RATE))
         down = Context(prec=40, rounding=ROUND_FLOOR)
         exponential = down.exp(down.divide(Decimal(rate.numerator), Decimal(rate.denominator)))
         gain = down.subtract(down.next_minus(exponential), Decimal(1))  # a lower bound of e^rate − 1
@@ -210,8 +213,10 @@ class GaussianObjectivePerturbation(ObjectivePerturbation):
     proof: ClassVar[str] = "docs/proofs/objective-perturbation.md#gaussian-noise"
     delta: Fraction
 
-    def __init__(self, epsilon: Number, delta: Number, curvature: Fraction, size: int) -> None:
-        ObjectivePerturbation.__init__(self, epsilon, curvature, size)
+    def __init__(
+        self, epsilon: Number, delta: Number, curvature: Fraction, size: int, *, share: Fraction | None = None
+    ) -> None:
+        ObjectivePerturbation.__init__(self, epsilon, curvature, size, share=share)
         object.__setattr__(self, "delta", exact_delta(delta, type(self).__name__))
         if self.epsilon > MOST_EPSILON or self.delta < LEAST_DELTA:
             expected = f"at most {MOST_EPSILON}, with a delta of at least 1e-100"
