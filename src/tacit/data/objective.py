@@ -46,17 +46,15 @@ class Problem:
 
     matrix: Any
     loss: LossName
-    reach: float  # bound of a row's L1 norm
     longest: int  # most entries of a row
     size: float  # bound of a row's L2 norm
 
     @classmethod
-    def of(cls, matrix: Any, loss: LossName, norm: Norm) -> Problem:
+    def of(cls, matrix: Any, loss: LossName) -> Problem:
         """The problem of a CSR matrix whose rows have norm at most 1."""
-        longest = int(np.diff(matrix.indptr).max(initial=1))
         squares = float(_squares(matrix).sum(axis=1).max(initial=0.0))
         size = min(1.0, math.sqrt(squares) * (1 + 1e-6))
-        return cls(matrix, loss, 1.0 if norm == "L1" else math.sqrt(longest), longest, size)
+        return cls(matrix, loss, int(np.diff(matrix.indptr).max(initial=1)), size)
 
     def slopes(self, margins: Floats) -> Floats:
         """ℓ' at the margins: in [−1, 0]."""
@@ -84,7 +82,7 @@ class Problem:
             total = np.zeros(self.matrix.shape[1])
             for begin in range(0, n, block):
                 total += self.matrix[begin : begin + block].T @ slopes[begin : begin + block]
-        widest = float(np.abs(theta).max(initial=0.0)) * self.reach  # Σ|θx| is at most this
+        widest = float((abs(self.matrix) @ np.abs(theta)).max(initial=0.0)) * (1 + 1e-6)  # Σ|θx| is at most this
         # A margin is a sum of at most `longest` products: error (longest + 1)·u·Σ|θx|, times ℓ'' ≤ 1. ℓ' itself is
         # right to 8 units. Adding n terms of total size at most n·‖x‖₂ in blocks costs block + n/block roundings. Twice
         # for slack.
@@ -153,7 +151,7 @@ def _problem(parts: list[Rows], weighing: Weighing, loss: LossName) -> Problem:
     """Lay out the rows: words in their order, then the constant, if there is one."""
     size, constant = coefficients(weighing), constant_share(weighing)
     if not parts:
-        return Problem.of(sp.csr_array((0, size)), loss, weighing.norm)
+        return Problem.of(sp.csr_array((0, size)), loss)
     rows = concatenate(parts)
     ids, values, owner = row_vectors(rows, weighing)
     signs = 2 * rows.labels - 1
@@ -164,7 +162,7 @@ def _problem(parts: list[Rows], weighing: Weighing, loss: LossName) -> Problem:
         ends += np.arange(1, len(rows) + 1)
     parted = (values / GRID, ids.astype(np.int32), np.concatenate([[0], ends]))
     matrix = sp.csr_array(parted, shape=(len(rows), size))
-    return Problem.of(matrix, loss, weighing.norm)
+    return Problem.of(matrix, loss)
 
 
 def coefficients(weighing: Weighing) -> int:

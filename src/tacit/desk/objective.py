@@ -18,7 +18,7 @@ from tacit.data.objective import (
     curvature,
     entry_of,
 )
-from tacit.data.regression import Regressors, text_regression, thin
+from tacit.data.regression import Regressors, text_regression, thin_copies
 from tacit.data.sums import GRID, MAX_WEIGHT, Weighing
 from tacit.desk.counts import Visit
 from tacit.errors import ParameterError
@@ -49,6 +49,9 @@ Adult, on a survey and on drawn tables of 1 to 20 columns: below, counts order r
 
 MOST_OF_TABLE = 1 << 18
 """Rows, about, that a regression of a table learns from. Double precision certifies the minimiser for so many."""
+
+MOST_HELD = 1 << 28
+"""Features of all rows, about, that a regression holds in memory; larger tables are counted as they stream by."""
 
 LEAST_CURVATURE, MOST_CURVATURE = Fraction(2, 1000), Fraction(100, 1000)
 """The part of ε that hides the curvature in a regression of a table: a small one means a large Λ."""
@@ -103,7 +106,7 @@ def minimise(
     visit: Visit, step: str, loss: LossName, weighing: Weighing, *, rate: Fraction = Fraction(1)
 ) -> NDArray[np.float64]:
     """The released coefficients of the features, and of the constant if there is one; from a part of the rows."""
-    rows, version = thin(visit.rows(), rate, visit.seed), f"{visit.version}/{rate}"
+    rows, version = thin_copies(visit.rows(), rate, visit.seed), f"{visit.version}/{rate}"
     statistic = classification_problem(rows, weighing, loss, unit=visit.unit, version=version)
     return visit.release(step, statistic).values / OUTPUT_GRID
 
@@ -136,6 +139,8 @@ def table_problem(
     as Laplace's it is √2·columns·rows of a unit/ε. The form with the smallest σ is taken.
     """
     sizes = np.maximum(labels.astype(np.float64), 1.0)
+    if sizes.sum() * columns > MOST_HELD:
+        return None
     rate = min(Fraction(1), Fraction(MOST_OF_TABLE, int(sizes.sum())))
     sizes *= float(rate)
     width = visit.schema.n_features
