@@ -266,6 +266,32 @@ def count_correct(batches: Iterable[Rows], rules: Rules, *, classes: int, unit: 
     )
 
 
+def count_margins(
+    batches: Iterable[Rows], rules: Rules, choice: int, edges: Floats, *, unit: Unit, version: str
+) -> Exact:
+    """Count rows by how far they are from a rule's threshold, and whether it gets them right: for two classes.
+
+    Returns
+    -------
+    Exact of shape (2, len(edges) + 1)
+        Rows that are wrong, and rows that are right, by the distance among the ascending ``edges``.
+    """
+    table = np.zeros((2, len(edges) + 1), dtype=np.int64)
+    mixture = rules.mixtures[choice // len(rules.thresholds)]
+    threshold = rules.thresholds[choice % len(rules.thresholds)]
+    for rows in batches:
+        margins = mix(row_scores(rows.indptr, rows.indices, rules), mixture) - threshold
+        right = (margins >= 0) == (rows.labels == 1)
+        np.add.at(table, (right.astype(np.int64), np.searchsorted(edges, np.abs(margins), side="right")), 1)
+    return Exact(
+        table,
+        sensitivity=Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1)),
+        unit=unit,
+        query=f"rows that a public rule gets right or wrong, by margin ({table.size})",
+        version=f"{version}/{rules.digest()}/{choice}/{edges.tolist()}",
+    )
+
+
 def _binary_hits(mixed: Floats, labels: Longs, thresholds: Floats) -> Longs:
     """For ascending thresholds: rows of the second class at or above each, and of the first below."""
     below = np.searchsorted(thresholds, mixed, side="right")  # the row is at or above this many thresholds

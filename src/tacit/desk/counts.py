@@ -24,7 +24,7 @@ from tacit.data.rows import Rows, concatenate
 from tacit.data.schema import Schema
 from tacit.data.sources import Job, Source, open_source
 from tacit.data.statistics import count, in_parallel
-from tacit.data.sums import GRID, Rules, Weighing, count_correct, mix, mix_classes, normalised_sums
+from tacit.data.sums import GRID, Rules, Weighing, count_correct, count_margins, mix, mix_classes, normalised_sums
 from tacit.data.totals import feature_scores, row_lengths, total_sums
 from tacit.desk.parts import Part
 from tacit.desk.payer import one_off
@@ -241,6 +241,11 @@ class Visit:
         classes = len(self.schema.classes)
         statistic = count_correct(self.rows(), rules, classes=classes, unit=self.unit, version=version)
         return int(self.release(step, statistic).values[0])
+
+    def margins(self, step: str, rules: Rules, choice: int, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Rows that a rule for two classes gets wrong, and those it gets right, by their distance to its threshold."""
+        statistic = count_margins(self.rows(), rules, choice, edges, unit=self.unit, version=self.version)
+        return self.release(step, statistic).values.reshape(2, -1)
 
     def select(self, step: str, score: str) -> NDArray[np.int64]:
         """Indices that the step's mechanism chooses by the exact scores of features; no row is cut for that."""

@@ -182,12 +182,10 @@ def _table_form(
 
 
 def regress(visit: Visit, step: str, regressors: Regressors, epsilon: Fraction, rows: float) -> NDArray[np.float64]:
-    """The released coefficients of a regression of texts, the last step of a visit of about this many ``rows``."""
+    """The released coefficients of a regression of texts; ``rows`` is about how many there are."""
     rate = min(Fraction(1), Fraction(MOST_LEARNT, max(int(rows), 1)))
     statistic = text_regression(
         visit.rows(), regressors, rate=rate, seed=visit.seed, unit=visit.unit, version=visit.version
     )
-    visit.then(
-        step, ObjectivePerturbation(epsilon, statistic.curvature, regressors.size, share=CURVATURE_SHARE), last=True
-    )
+    visit.then(step, ObjectivePerturbation(epsilon, statistic.curvature, regressors.size, share=CURVATURE_SHARE))
     return visit.release(step, statistic).values / OUTPUT_GRID

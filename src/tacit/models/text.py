@@ -21,14 +21,14 @@ from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted
 from tacit.models._words import LEAST_PART, LEAST_WORDS, Prior, by_part, word_weights
-from tacit.privacy.mechanisms import Mechanism, Selection
+from tacit.privacy.mechanisms import Selection
 
-SHARES = {"labels": Fraction(2, 100), "sums": Fraction(83, 100), "rule": Fraction(15, 100)}
-INFORMED = {"labels": Fraction(2, 100), "sums": Fraction(78, 100), "rule": Fraction(20, 100)}
+SHARES = {step: Fraction(part, 100) for step, part in {"labels": 2, "sums": 81, "rule": 14, "margins": 3}.items()}
+INFORMED = SHARES | {"sums": Fraction(76, 100), "rule": Fraction(19, 100)}
 """Parts of ε: the class sizes only set scales, and choosing a rule costs a few times 1/ε rows. Public texts make more
 of the same sums, so that the choice may have more."""
 
-LEARNING = {"labels": Fraction(2, 100), "sums": Fraction(50, 100), "regression": Fraction(48, 100)}
+LEARNING = SHARES | {"sums": Fraction(48, 100), "regression": Fraction(47, 100)}
 """The same where the last step is a regression."""
 
 ENOUGH = 10_000
@@ -50,13 +50,19 @@ STYLE_SHARE = 0.2
 """Part of a text's vector that tells its style rather than its words."""
 
 STYLE_CAP = 2.0
-MIXTURES = {1: 9, 2: 5}
+MIXTURES = 5
 BLENDS = 3
-"""Mixtures of words and style, for one and for two ways to weigh words, and of those two ways, that are tried."""
+"""Mixtures of words and style, and of two ways to weigh words, that are tried."""
 
-THRESHOLDS = np.linspace(-2.0, 2.0, 41)
+THRESHOLDS = np.linspace(-2.0, 2.0, 21)
 SLOPE = 2.0
-"""From the distance to the threshold, in deviations of the score, to log-odds."""
+"""From the distance to the threshold, in deviations of the score, to log-odds: a first guess."""
+
+SLOPE_SPREAD = 0.7
+"""Deviation of the logarithm of the slope around the first guess."""
+
+MARGINS: Floats = 2.0 ** np.arange(-3.0, 3.0)
+"""Distances to the threshold at which bins of margins begin."""
 
 
 class TextClassifier(PrivateClassifier):
@@ -83,7 +89,7 @@ class TextClassifier(PrivateClassifier):
     Attributes
     ----------
     classes_ : array
-    rules_ : the public grid of rules; ``choice_`` is the number of the one that was chosen
+    rules_ : the linear rule for two classes; for more, the public grid of rules, of which ``choice_`` was chosen
     clearness_ : array, one number for each bucket and bin of style
         How far its released sums are from what noise alone would give, in scales of the noise.
     receipt_ : Receipt
@@ -156,42 +162,44 @@ class TextClassifier(PrivateClassifier):
             persons=persons,
         )
         name = f"{2**self.bits} buckets; public: {'nothing' if prior is None else prior.name}"
-        if visit.delta or len(classes) > 2:
-            self._choose(visit, name, prior)
+        first = visit.noise(_shares(prior)["labels"], delta_share=0)
+        visit.start_freely(name, first)
+        visit.then("labels", first)
+        labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
+        plenty = float(visit.epsilon) * labels.sum() >= ENOUGH * visit.unit.max_rows
+        if plenty and len(classes) == 2 and not visit.delta:
+            shares = LEARNING
+            self._learn(visit, labels, prior)
         else:
-            self._choose_or_learn(visit, name, prior)
+            shares = _shares(prior)
+            self._choose(visit, labels, prior, shares)
+        if len(classes) == 2:
+            self._calibrate(visit, shares["margins"])
         self.classes_ = np.array(classes)
         self.receipt_ = visit.receipt()
         return self
 
-    def _choose(self, visit: Visit, name: str, prior: Prior | None) -> None:
-        """Release sums and choose a rule, with shares that are fixed beforehand."""
-        shares = _shares(prior)
-        steps: dict[str, Mechanism] = {
-            "labels": visit.noise(shares["labels"], delta_share=0),
-            "sums": visit.noise(shares["sums"]),
-            "rule": Selection(visit.epsilon * shares["rule"]),
-        }
-        visit.start(name, steps)
-        labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
+    def _choose(self, visit: Visit, labels: Floats, prior: Prior | None, shares: dict[str, Fraction]) -> None:
+        """Release sums of words and style, and choose a rule from a grid."""
+        binary = len(labels) == 2
+        visit.then("sums", visit.noise(shares["sums"] + (0 if binary else shares["margins"])))
         self.rules_ = self._rules_from_sums(visit, labels, prior, STYLE_SHARE)
+        visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=not binary)
         self.choice_ = visit.choose("rule", self.rules_)
+        if binary:
+            mixture = self.rules_.mixtures[self.choice_ // len(THRESHOLDS)]
+            words = self.rules_.weights[:, :-1] @ mixture[:-1]
+            threshold = self.rules_.thresholds[self.choice_ % len(THRESHOLDS)]
+            self.rules_ = _one_rule(self.rules_, words, self.rules_.weights[:, -1] * mixture[-1], threshold)
+            self.choice_ = 0
 
-    def _choose_or_learn(self, visit: Visit, name: str, prior: Prior | None) -> None:
-        """The same, or a regression in the end, as the released class sizes tell: for two classes without a δ."""
-        shares = _shares(prior)
-        first = visit.noise(shares["labels"])
-        visit.start_freely(name, first)
-        visit.then("labels", first)
-        labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
-        learns = float(visit.epsilon) * labels.sum() >= ENOUGH * visit.unit.max_rows
-        visit.then("sums", visit.noise((LEARNING if learns else shares)["sums"]))
-        rules = self._rules_from_sums(visit, labels, prior, 0.0 if learns else STYLE_SHARE)
-        if learns:
-            self.rules_, self.choice_ = self._learn(visit, rules, labels.sum()), 0
-        else:
-            visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=True)
-            self.rules_, self.choice_ = rules, visit.choose("rule", rules)
+    def _calibrate(self, visit: Visit, share: Fraction) -> None:
+        """Turn the rule's scores into log-odds by how often it is right at which distance from its threshold."""
+        visit.then("margins", visit.noise(share, delta_share=0), last=True)
+        wrong, right = visit.margins("margins", self.rules_, 0, MARGINS)
+        slope = _slope(wrong, right, visit.deviation("margins"))
+        rule = self.rules_
+        self.rules_ = replace(rule, weights=rule.weights * slope, thresholds=rule.thresholds * slope)
 
     def _rules_from_sums(self, visit: Visit, labels: Floats, prior: Prior | None, style_share: float) -> Rules:
         weighing, weights = _weigh(labels, prior, 1 << self.bits, visit, style_share)
@@ -200,8 +208,10 @@ class TextClassifier(PrivateClassifier):
         self.clearness_ = _clearness(words, style, deviation / math.sqrt(2))
         return _rules(words, style, labels, deviation, weighing, weights, prior)
 
-    def _learn(self, visit: Visit, rules: Rules, rows: float) -> Rules:
-        """Regress labels on the score of words, on the clearest words and on style; a linear rule comes out."""
+    def _learn(self, visit: Visit, labels: Floats, prior: Prior | None) -> None:
+        """Release sums of words, and regress labels on their score, on the clearest words and on style."""
+        visit.then("sums", visit.noise(LEARNING["sums"]))
+        rules = self._rules_from_sums(visit, labels, prior, 0.0)
         ways = rules.mixtures.shape[1] - 1
         blend = np.append(np.full(ways, 1 / math.sqrt(ways)), 0.0)
         buckets = rules.words // TEXT_PARTS
@@ -218,14 +228,13 @@ class TextClassifier(PrivateClassifier):
             crowd=CROWD,
             least=LEAST_WORDS,
         )
-        found = regress(visit, "regression", regressors, visit.epsilon * LEARNING["regression"], rows)
+        found = regress(visit, "regression", regressors, visit.epsilon * LEARNING["regression"], labels.sum())
         by_word = found[: len(clear)] * ROOM["words"] / CROWD
-        weights = np.zeros((len(rules.weights), 2))
-        weights[: rules.words, 0] = rules.weights[: rules.words] @ blend * (found[-2] * ROOM["score"] / REACH)
-        weights[: rules.words, 0] += np.repeat(np.where(chosen >= 0, by_word[chosen], 0.0), TEXT_PARTS)
-        weights[rules.words :, 1] = found[len(clear) : -2] * ROOM["style"] / STYLES
-        threshold = np.array([-found[-1] * ROOM["constant"]])
-        return replace(rules, weights=weights, mixtures=np.ones((1, 2)), thresholds=threshold, power=("root", "none"))
+        words, style = np.zeros(len(rules.weights)), np.zeros(len(rules.weights))
+        words[: rules.words] = rules.weights[: rules.words] @ blend * (found[-2] * ROOM["score"] / REACH)
+        words[: rules.words] += np.repeat(np.where(chosen >= 0, by_word[chosen], 0.0), TEXT_PARTS)
+        style[rules.words :] = found[len(clear) : -2] * ROOM["style"] / STYLES
+        self.rules_, self.choice_ = _one_rule(rules, words, style, -found[-1] * ROOM["constant"]), 0
 
     def _prior(self, owner: str) -> Prior | None:
         if self.public_text is not None and self.word_list is not None:
@@ -243,11 +252,33 @@ class TextClassifier(PrivateClassifier):
         mixture = rules.mixtures[self.choice_ // len(rules.thresholds)]
         threshold = rules.thresholds[self.choice_ % len(rules.thresholds)]
         if len(self.classes_) == 2:
-            half: Floats = SLOPE / 2 * (mix(scores, mixture) - threshold)
+            half: Floats = (mix(scores, mixture) - threshold) / 2
             return np.column_stack([-half, half])
         offsets = np.zeros(len(self.classes_)) if rules.offsets is None else rules.offsets
         spread: Floats = SLOPE * (mix_classes(scores, mixture, len(self.classes_)) + threshold * offsets)
         return spread
+
+
+def _one_rule(rules: Rules, words: Floats, style: Floats, threshold: float) -> Rules:
+    """A single rule: weights of words, over the root of their number, and of style."""
+    weights = np.column_stack([words, style])
+    thresholds = np.array([threshold], dtype=np.float64)
+    return replace(rules, weights=weights, mixtures=np.ones((1, 2)), thresholds=thresholds, power=("root", "none"))
+
+
+def _slope(wrong: Floats, right: Floats, deviation: float) -> float:
+    """The factor from scores to log-odds that explains best how often the rule is wrong at which distance.
+
+    Least squares on shares of wrong rows, each as uncertain as chance and noise make it, around a first guess.
+    """
+    steps = np.linspace(-3, 3, 121)
+    factors = SLOPE * np.exp(steps * SLOPE_SPREAD)
+    middle = np.concatenate([MARGINS[:1] / 2, np.sqrt(MARGINS[1:] * MARGINS[:-1]), MARGINS[-1:] * math.sqrt(2)])
+    rows = np.maximum(wrong + right, 1.0)
+    share = np.clip(wrong / rows, 0.0, 0.5)
+    variance = share.mean() / rows + 2 * (deviation / rows) ** 2
+    misfit = (share - 1 / (1 + np.exp(np.outer(factors, middle)))) ** 2 / variance
+    return float(factors[np.argmin(misfit.sum(axis=1) + steps**2)])
 
 
 def _shares(prior: Prior | None) -> dict[str, Fraction]:
@@ -316,7 +347,7 @@ def _rules(
 
 def _mixtures(ways: int) -> Floats:
     """Points on a quarter of a circle, or of a sphere where there are two ways to weigh words."""
-    angle = np.linspace(0, math.pi / 2, MIXTURES[ways])
+    angle = np.linspace(0, math.pi / 2, MIXTURES)
     blend = np.linspace(0, math.pi / 2, BLENDS) if ways > 1 else np.zeros(1)
     grid = [(math.cos(b) * math.cos(a), math.sin(b) * math.cos(a), math.sin(a)) for b in blend for a in angle]
     points: Floats = np.unique(np.round(grid, 12), axis=0)
