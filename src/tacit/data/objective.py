@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tacit.data.rows import Rows, concatenate
 from tacit.data.sums import GRID, Weighing, row_vectors
 from tacit.errors import bad_parameter
-from tacit.privacy.objective import NOISE_GRID, OUTPUT_GRID, ExactObjective
+from tacit.privacy.objective import INEXACTNESS, NOISE_GRID, OUTPUT_GRID, ExactObjective
 from tacit.privacy.unit import Bound, Sensitivity, Unit
 
 Floats = NDArray[np.float64]
@@ -37,6 +37,7 @@ _NEWTON_STEPS = 100
 _CONJUGATE_STEPS = 200
 _FLAT = 0.1  # part of the slope at its begin that a step may have at its end
 _HALVINGS = 40
+_USUAL_REACH = 64.0  # Σ|θx| of a row
 _FEW_ROUNDINGS = 1 << 25  # rows times roundings that double precision bears easily
 
 
@@ -73,7 +74,7 @@ class Problem:
     def gradient(self, theta: Floats) -> tuple[Floats, Floats, float]:
         """The margins, Σ ℓ'·x added up in blocks, and a bound of the L2 norm of that sum's rounding error."""
         n = self.matrix.shape[0]
-        block = max(1, math.isqrt(n), _FEW_ROUNDINGS // max(n, 1))
+        block = _block(n)
         margins: Floats = self.matrix @ theta
         slopes = self.slopes(margins)
         if n <= block:
@@ -82,12 +83,28 @@ class Problem:
             total = np.zeros(self.matrix.shape[1])
             for begin in range(0, n, block):
                 total += self.matrix[begin : begin + block].T @ slopes[begin : begin + block]
-        widest = float((abs(self.matrix) @ np.abs(theta)).max(initial=0.0)) * (1 + 1e-6)  # Σ|θx| is at most this
-        # A margin is a sum of at most `longest` products: error (longest + 1)·u·Σ|θx|, times ℓ'' ≤ 1. ℓ' itself is
-        # right to 8 units. Adding n terms of total size at most n·‖x‖₂ in blocks costs block + n/block roundings. Twice
-        # for slack.
-        error = 2 * n * self.size * _UNIT * ((self.longest + 1) * widest + 8 + min(block, n) + n / block + 2)
-        return margins, total, error
+        widest = float((abs(self.matrix) @ np.abs(theta)).max(initial=0.0)) * (1 + 1e-6)
+        return margins, total, _rounding(n, self.longest, self.size, widest)
+
+
+def _block(n: int) -> int:
+    """Rows that are added up at a time."""
+    return max(1, math.isqrt(n), _FEW_ROUNDINGS // max(n, 1))
+
+
+def _rounding(n: int, longest: int, size: float, widest: float) -> float:
+    """Bound of the L2 norm of the rounding error of Σ ℓ'·x, where Σ|θx| is at most ``widest`` in every row.
+
+    A margin is a sum of at most ``longest`` products: error (longest + 1)·u·Σ|θx|, times ℓ'' ≤ 1. ℓ' itself is right to
+    8 units. Adding n terms of total size at most n·‖x‖₂ in blocks costs block + n/block roundings. Twice for slack.
+    """
+    block = _block(n)
+    return 2 * n * size * _UNIT * ((longest + 1) * widest + 8 + min(block, n) + n / block + 2)
+
+
+def certifiable(n: int, longest: int, size: float) -> float:
+    """A Λ with which double precision certifies the minimiser of such rows, unless log-odds are very large."""
+    return 4 * _rounding(n, longest, size, _USUAL_REACH) / float(INEXACTNESS)
 
 
 def classification_problem(

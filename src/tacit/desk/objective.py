@@ -13,6 +13,7 @@ from tacit.data.objective import (
     CURVATURE,
     LossName,
     Norm,
+    certifiable,
     classification_problem,
     coefficients,
     curvature,
@@ -135,50 +136,58 @@ def table_problem(
 ) -> TableProblem | None:
     """How to learn from a table of about so many rows by label; None where there are too few for their ε.
 
-    All numbers are public or released. Let σ be the deviation of the noise in the gradient of a weight. With laws such
-    as Laplace's it is √2·columns·rows of a unit/ε. The form with the smallest σ is taken.
+    All numbers are public or released. Let σ be the deviation of the noise in the gradient of a weight: for Laplace's,
+    √2·columns·rows of a unit/ε. The form with the smallest σ is taken.
     """
     sizes = np.maximum(labels.astype(np.float64), 1.0)
     if sizes.sum() * columns > MOST_HELD:
         return None
     rate = min(Fraction(1), Fraction(MOST_OF_TABLE, int(sizes.sum())))
     sizes *= float(rate)
-    width = visit.schema.n_features
-    found = [_table_form(visit, columns, norm, epsilon, delta, MOST_CURVATURE) for norm in ("L1", "L2")]
-    forms = [(sigma, weighing) for sigma, weighing, _ in filter(None, found)]
-    if not forms:
-        return None
-    sigma, weighing = min(forms, key=lambda form: form[0])
-    if sizes.sum() * math.sqrt(2) * columns / sigma < ENOUGH * width:
+    rows, width = int(sizes.sum()), visit.schema.n_features
+    norms: tuple[Norm, ...] = ("L1", "L2") if delta else ("L1",)
+    weighings = [scaling(width, norm, constant=0, floor=columns) for norm in norms]
+    forms = [_TableForm(visit, weighing, columns, rows, epsilon, delta) for weighing in weighings]
+    form = min(forms, key=lambda form: form.noise(MOST_CURVATURE))
+    sigma = form.noise(MOST_CURVATURE)
+    if rows * math.sqrt(2) * columns / sigma < ENOUGH * width:
         return None
     # A weight has this curvature: ℓ'' is about ⅔ of the product of the classes' parts, and a usual feature is in
-    # columns/width of the rows. A ridge of σ²/(curvature·variance of weights) suits it, and log-odds of variance 1.
+    # columns/width of the rows. A ridge of σ²/(curvature·variance of weights) suits it, for log-odds of variance 1.
     bend = 2 / 3 * sizes[0] * sizes[1] / sizes.sum() * columns / width
     suitable = 0.25 * visit.unit.max_rows * bend / (float(epsilon) * sigma**2)
     share = min(max(Fraction(f"{suitable:.3g}"), LEAST_CURVATURE), MOST_CURVATURE)
-    form = _table_form(visit, columns, weighing.norm, epsilon, delta, share)
-    return None if form is None else TableProblem(form[2], weighing, rate)
+    return TableProblem(form.mechanism(share), form.weighing, rate)
 
 
-def _table_form(
-    visit: Visit, columns: int, norm: Norm, epsilon: Fraction, delta: Fraction, share: Fraction
-) -> tuple[float, Weighing, ObjectivePerturbation] | None:
-    """The deviation of the noise beside a feature, the weighing and the mechanism; None out of a form's range."""
-    if norm == "L2" and not delta:
-        return None
-    weighing = scaling(visit.schema.n_features, norm, constant=0, floor=columns)
-    bound, size = curvature(weighing, "logistic"), coefficients(weighing)
-    gradients = _gradients(visit, norm, size)
-    try:
-        mechanism = (
-            ObjectivePerturbation(epsilon, bound, size, share=share)
-            if norm == "L1"
-            else GaussianObjectivePerturbation(epsilon, delta, bound, size, share=share)
-        )
-        mechanism.describe(gradients)
-    except ParameterError:
-        return None
-    return mechanism.deviation(gradients) / entry_of(weighing), weighing, mechanism
+@dataclass(frozen=True, slots=True)
+class _TableForm:
+    """One form of noise for a table: Laplace for rows of L1 norm 1, Gaussian for those of L2 norm 1."""
+
+    visit: Visit
+    weighing: Weighing
+    columns: int
+    rows: int
+    epsilon: Fraction
+    delta: Fraction
+
+    def mechanism(self, share: Fraction) -> ObjectivePerturbation:
+        bound, size = curvature(self.weighing, "logistic"), coefficients(self.weighing)
+        length = entry_of(self.weighing) * math.sqrt(self.columns)  # L2 norm of a row
+        least = Fraction(f"{certifiable(self.rows, self.columns, length):.3g}")
+        if self.weighing.norm == "L1":
+            return ObjectivePerturbation(self.epsilon, bound, size, share=share, least=least)
+        return GaussianObjectivePerturbation(self.epsilon, self.delta, bound, size, share=share, least=least)
+
+    def noise(self, share: Fraction) -> float:
+        """The deviation of the noise beside a feature; infinite out of the form's range."""
+        gradients = _gradients(self.visit, self.weighing.norm, coefficients(self.weighing))
+        try:
+            mechanism = self.mechanism(share)
+            mechanism.describe(gradients)
+        except ParameterError:
+            return math.inf
+        return mechanism.deviation(gradients) / entry_of(self.weighing)
 
 
 def regress(visit: Visit, step: str, regressors: Regressors, epsilon: Fraction, rows: float) -> NDArray[np.float64]:

@@ -103,7 +103,8 @@ class ObjectivePerturbation(PureMechanism):
 
     Rows have L2 norm at most 1, |ℓ'| ≤ 1 and 0 ≤ ℓ''·‖x‖₂² ≤ c. ε is divided: the noise hides a row's gradient, the
     regularisation Λ its curvature, and a little output noise the inexactness of the minimiser. Where ``share``, the
-    curvature's part of ε, is not given, a rule finds it and keeps Λ from falling below the deviation of the noise.
+    curvature's part of ε, is not given, a rule finds it and keeps Λ from falling below the deviation of the noise. Nor
+    does Λ fall below ``least``.
     """
 
     name: ClassVar[str] = "objective perturbation"
@@ -111,13 +112,23 @@ class ObjectivePerturbation(PureMechanism):
     curvature: Fraction
     size: int
     share: Fraction | None
+    least: Fraction
 
-    def __init__(self, epsilon: Number, curvature: Fraction, size: int, *, share: Fraction | None = None) -> None:
+    def __init__(
+        self,
+        epsilon: Number,
+        curvature: Fraction,
+        size: int,
+        *,
+        share: Fraction | None = None,
+        least: Fraction = LEAST_REGULARISATION,
+    ) -> None:
         owner = type(self).__name__
         PureMechanism.__init__(self, epsilon)
         object.__setattr__(self, "curvature", Fraction(curvature))
         object.__setattr__(self, "size", int(size))
         object.__setattr__(self, "share", share)
+        object.__setattr__(self, "least", max(least, LEAST_REGULARISATION))
         if self.curvature <= 0 or not 1 <= self.size <= 1 << 20:
             raise bad_parameter(owner, "curvature, size", "above 0, with 1 to 2^20 coefficients", (curvature, size))
 
@@ -153,7 +164,7 @@ class ObjectivePerturbation(PureMechanism):
     def regularisation(self, sensitivity: Sensitivity) -> Fraction:
         """Λ: enough to hide a unit's curvature, and not below the noise's deviation, which suits it."""
         # The part of the inexactness that the noise's grid causes must be half of it at most.
-        certifiable = max(LEAST_REGULARISATION, 2 * self.left_out() / INEXACTNESS)
+        certifiable = max(self.least, 2 * self.left_out() / INEXACTNESS)
         suitable = Fraction(f"{self.deviation(sensitivity):.6g}") if self.share is None else Fraction(0)
         return max(self._hiding(self.split(sensitivity)[1], sensitivity), certifiable, suitable)
 
@@ -214,9 +225,16 @@ class GaussianObjectivePerturbation(ObjectivePerturbation):
     delta: Fraction
 
     def __init__(
-        self, epsilon: Number, delta: Number, curvature: Fraction, size: int, *, share: Fraction | None = None
+        self,
+        epsilon: Number,
+        delta: Number,
+        curvature: Fraction,
+        size: int,
+        *,
+        share: Fraction | None = None,
+        least: Fraction = LEAST_REGULARISATION,
     ) -> None:
-        ObjectivePerturbation.__init__(self, epsilon, curvature, size, share=share)
+        ObjectivePerturbation.__init__(self, epsilon, curvature, size, share=share, least=least)
         object.__setattr__(self, "delta", exact_delta(delta, type(self).__name__))
         if self.epsilon > MOST_EPSILON or self.delta < LEAST_DELTA:
             expected = f"at most {MOST_EPSILON}, with a delta of at least 1e-100"
