@@ -45,9 +45,9 @@ CURVATURE_SHARE = Fraction(20, 100)
 """The part of ε that hides the curvature in a regression of texts, whose rows have small L2 norms."""
 
 ENOUGH = 15
-"""Rows, times ε over the rows of a unit, for each feature of a table, from which a regression mostly beats counts. Chosen
-by simulations on Adult (test rows looked at), a survey and drawn tables of 1 to 20 columns. Where columns are independent
-given the label, or carry little, counts stay up to two points ahead somewhat above it."""
+"""Rows, times ε over the rows of a unit, for each feature of a table, from which a regression mostly beats counts.
+Chosen by simulations on Adult (test rows looked at), a survey and drawn tables of 1 to 20 columns. Where columns are
+independent given the label, or tell little, counts stay up to two points ahead somewhat above it."""
 
 MOST_OF_TABLE = 1 << 18
 """Rows, about, that a regression of a table learns from. Double precision certifies the minimiser for so many."""
