@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tacit.data.regression import PARTS, Regressors, text_regression, thin
+from tacit.data.regression import PARTS, Regressors, text_regression, thin, thin_copies
 from tacit.data.rows import Rows, offsets_of
 from tacit.data.sums import GRID, Rules
 from tacit.errors import ParameterError
@@ -132,3 +133,26 @@ def as_tuples(rows: Rows) -> list[tuple[tuple[int, ...], int]]:
 def test_impossible_regressors_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(ParameterError):
         replace(some_regressors(), **bad)
+
+
+@given(st.lists(st.tuples(st.frozensets(st.integers(0, 2)), st.integers(0, 1)), max_size=40), st.data())
+def test_copies_have_coins_of_their_own_and_a_row_more_moves_no_other(rows: list[Row], data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(rows)))
+    extra = data.draw(st.tuples(st.frozensets(st.integers(0, 2)), st.integers(0, 1)))
+
+    def kept(some: list[Row], cut: int) -> Counter[tuple[tuple[int, ...], int]]:
+        parts = thin_copies([as_rows(some[:cut]), as_rows(some[cut:])], Fraction(1, 2), seed=3)
+        return Counter(as_tuples(parts[0]))
+
+    before = kept(rows, data.draw(st.integers(0, len(rows))))
+    more = kept([*rows[:place], extra, *rows[place:]], place) - before
+    assert not before - kept([*rows[:place], extra, *rows[place:]], 0)
+    assert more.total() <= 1
+    assert set(more) <= {(tuple(sorted(extra[0])), extra[1])}
+
+
+def test_of_many_copies_the_share_is_kept() -> None:
+    copies = as_rows([(frozenset({1}), 0)] * 4000)
+    assert 900 < len(thin_copies([copies], Fraction(1, 4), seed=3)[0]) < 1100
+    assert len(thin([copies], Fraction(1, 4), seed=3)[0]) in (0, 4000)
+    assert thin_copies([], Fraction(1, 4), seed=3) == []

@@ -8,12 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression as Reference
 
 import tacit
-from tacit.data.objective import _certified, _problem, _slowly, classification_problem
-from tacit.data.rows import Rows
+from tacit.data.objective import (
+    CURVATURE,
+    _certified,
+    _problem,
+    _slowly,
+    classification_problem,
+    curvature,
+    entry_of,
+)
+from tacit.data.rows import Rows, offsets_of
 from tacit.data.sums import GRID, Weighing
+from tacit.desk.objective import scaling
 from tacit.models.logistic import INTERCEPT_SHARE, LEAST_ONES
 from tacit.privacy.objective import INEXACTNESS, NOISE_GRID, OUTPUT_GRID
 from tacit.privacy.unit import Unit
@@ -139,6 +150,26 @@ def test_an_account_pays_once_for_the_same_fit() -> None:
     assert account.spent.epsilon == pytest.approx(0.6)
     assert (first.coef_ == second.coef_).all()
     assert first.receipt_["status"] == "private"
+
+
+@given(
+    st.lists(st.frozensets(st.integers(0, 8), max_size=9), min_size=1, max_size=5),
+    st.integers(1, 9),
+    st.sampled_from([0.0, 0.2]),
+    st.sampled_from(["L1", "L2"]),
+)
+def test_the_curvature_bounds_every_row(features: list[frozenset[int]], floor: int, constant: float, norm: Any) -> None:
+    """Of any rows, also of rows with more ones than a table's columns; and norms are at most 1."""
+    flat = np.array([j for row in features for j in sorted(row)], dtype=np.int32)
+    made = Rows(offsets_of(np.array([len(row) for row in features])), flat, np.ones(len(features), dtype=np.int64))
+    weighing = scaling(9, norm, constant=constant, floor=floor)
+    matrix = _problem([made], weighing, "logistic").matrix
+    assert matrix.shape == (len(features), 9 + (constant > 0))
+    exact = [[Fraction(value) for value in row] for row in matrix.toarray().tolist()]
+    assert all(sum(v * v for v in row) <= curvature(weighing, "logistic") / CURVATURE["logistic"] for row in exact)
+    assert all(sum(v if norm == "L1" else v * v for v in row) <= 1 for row in exact)
+    full = [row for row, has in zip(exact, features, strict=True) if len(has) == floor]
+    assert all(max(row[:9]) == Fraction(entry_of(weighing)) for row in full)
 
 
 def test_the_problem_is_sealed() -> None:

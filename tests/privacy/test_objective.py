@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tacit.privacy import _drawing, _noise, gate
 from tacit.privacy.exact import Exact
 from tacit.privacy.mechanisms import DiscreteLaplace
 from tacit.privacy.objective import (
+    LEAST_REGULARISATION,
     NOISE_GRID,
     OUTPUT_GRID,
     OUTPUT_SHARE,
@@ -154,3 +156,14 @@ def test_the_noise_handed_to_the_problem_has_its_scale() -> None:
     mechanism = ObjectivePerturbation(1.0, Fraction(1, 4), 3000)
     _drawing.draw(statistic, mechanism, _noise.SeededEntropy(2))
     assert np.abs(seen[0]).mean() == pytest.approx(float(mechanism.noise_scale(ROW)), rel=0.12)
+
+
+def test_a_floor_of_the_regularisation_and_a_huge_epsilon() -> None:
+    """A larger Λ is as private; an ε whose exponential is beyond all numbers is no error."""
+    share = Fraction(1, 10)
+    for made in (ObjectivePerturbation, partial(GaussianObjectivePerturbation, delta=1e-6)):
+        low, high = (made(epsilon=10, curvature=Fraction(1, 8), size=3, share=share, least=Fraction(k)) for k in (0, 5))
+        assert low.regularisation(ROW) == LEAST_REGULARISATION
+        assert high.regularisation(ROW) == 5
+        assert high.allowed_gradient(ROW) > low.allowed_gradient(ROW)
+    assert ObjectivePerturbation(1e9, Fraction(1, 8), 3, share=share).regularisation(ROW) == LEAST_REGULARISATION

@@ -38,7 +38,7 @@ def laplace(scale: Fraction, reach: int) -> Any:
 def outputs(rows: tuple[float, ...], loss: Any, mechanism: ObjectivePerturbation, noise_scale: Fraction) -> Any:
     """Probabilities of the released number, from −1,000 to 1,000 steps; noise beyond its tail is left out."""
     matrix = sp.csr_array(np.array(rows, dtype=float).reshape(-1, 1))
-    problem = solver.Problem.of(matrix, loss, "L1")
+    problem = solver.Problem.of(matrix, loss)
     lam, allowed = mechanism.regularisation(of_rows(1)), mechanism.allowed_gradient(of_rows(1))
     reach = math.ceil(TAIL * noise_scale)
     found = [solver._certified(problem, np.array([k]), lam, allowed)[0] for k in range(-reach, reach + 1)]

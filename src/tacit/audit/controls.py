@@ -29,7 +29,7 @@ PROOFS = {
     "CountSelector": "normalised-sums.md",
     "LogisticRegression": "objective-perturbation.md",
     "SelectingClassifier": "accounting.md",
-    "TabularClassifier": "bounding.md",
+    "TabularClassifier": "objective-perturbation.md",
     "TextClassifier": "normalised-sums.md",
     "ThresholdSelector": "sparse-vector.md",
     "TopKSelector": "selection.md",

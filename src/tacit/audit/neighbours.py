@@ -155,6 +155,12 @@ def many_texts() -> Pair:
     return Pair("one of many texts", usual, Texts([*usual.texts, "supercalifragilistic"], [*usual.y, 1]))
 
 
+def many_rows(width: int = 2) -> Pair:
+    """A pair that is large enough for a regression of two columns at ε = 4."""
+    usual = _rows([[], [1]] * 40, [0, 1] * 40, width)
+    return table_pair("one of many rows", usual, _rows([[0]], [1], width))
+
+
 def search(measure: Callable[[Pair], float], start: Pair, *, tries: int = 200, seed: int = 0) -> tuple[Pair, float]:
     """Look for a worse pair of tables: change an entry, a label or the number of rows, and keep what is no better.
 

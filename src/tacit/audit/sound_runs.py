@@ -10,10 +10,21 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from sklearn.base import clone
 
 import tacit
 from tacit.audit.entries import Entry, Target, by_replay, by_runs
-from tacit.audit.neighbours import Pair, Scored, Table, many_texts, person_pairs, scored_pairs, table_pairs, text_pairs
+from tacit.audit.neighbours import (
+    Pair,
+    Scored,
+    Table,
+    many_rows,
+    many_texts,
+    person_pairs,
+    scored_pairs,
+    table_pairs,
+    text_pairs,
+)
 from tacit.audit.replay import Procedure
 from tacit.desk import roc_family
 from tacit.desk.scores import release_scores
@@ -57,14 +68,14 @@ def _fit_texts(epsilon: float) -> Procedure:
 
 
 def _fit_columns(epsilon: float) -> Procedure:
-    schema = tacit.Schema.from_toml(SCHEMA)
+    """The form by counts; the default may be a regression, which has no law in closed form."""
+    model = tacit.TabularClassifier(epsilon, schema=tacit.Schema.from_toml(SCHEMA), max_ones=2)
+    return lambda data, seed: clone(model).set_params(random_state=seed).fit(_columns(data), data.y)
 
-    def run(data: Table, seed: int) -> Any:
-        colours = [COLOURS[int(place)] for place in np.nan_to_num(data.X[:, 0], posinf=2, neginf=0).clip(0, 2)]
-        table = pl.DataFrame({"colour": colours, "size": ["large" if x else "small" for x in data.X[:, 1]]})
-        return tacit.TabularClassifier(epsilon, schema=schema, random_state=seed).fit(table, data.y)
 
-    return run
+def _columns(data: Table) -> pl.DataFrame:
+    colours = [COLOURS[int(place)] for place in np.nan_to_num(data.X[:, 0], posinf=2, neginf=0).clip(0, 2)]
+    return pl.DataFrame({"colour": colours, "size": ["large" if x else "small" for x in data.X[:, 1]]})
 
 
 def _fit_persons(epsilon: float) -> Procedure:
@@ -234,6 +245,16 @@ def _logistic(epsilon: float) -> Callable[[Table], Any]:
     return run
 
 
+def _tabular(epsilon: float) -> Callable[[Table], Any]:
+    schema = tacit.Schema.from_toml(SCHEMA)
+
+    def run(data: Table) -> Any:
+        model = tacit.TabularClassifier(epsilon, schema=schema).fit(_columns(data), data.y)
+        return model.weights_, model.intercept_
+
+    return run
+
+
 def _text(epsilon: float) -> Callable[[Any], Any]:
     def run(data: Any) -> Any:
         model = tacit.TextClassifier(epsilon, bits=4).fit(data.texts, data.y)
@@ -318,6 +339,7 @@ def _runs() -> Iterator[Entry]:
         ("BernoulliNB.fit, many runs", _naive_bayes, one, 1_500, "BernoulliNB"),
         ("BernoulliNB.fit for persons, many runs", _naive_bayes_of_persons, person_pairs()[2], 1_500, "BernoulliNB"),
         ("LogisticRegression.fit, many runs", _logistic, one, 1_000, "LogisticRegression"),
+        ("TabularClassifier.fit, many runs", _tabular, one, 400, "TabularClassifier"),
         ("TextClassifier.fit, many runs", _text, text_pairs()[0], 800, "TextClassifier"),
         ("roc_curve, many runs", _roc, empty, 300, "roc_curve"),
         ("tune, many runs", _tune, one, 200, "tune"),
@@ -330,6 +352,9 @@ def _runs() -> Iterator[Entry]:
         yield by_runs(name, _many(run, pair), runs=number, covers=(covered,))
     learnt = _many(_text, many_texts())
     yield by_runs("TextClassifier.fit by regression", learnt, runs=200, covers=("TextClassifier",), epsilons=(4.0,))
+    regressed = _many(_tabular, many_rows())
+    name = "TabularClassifier.fit by regression"
+    yield by_runs(name, regressed, runs=300, covers=("TabularClassifier",), epsilons=(4.0,))
 
 
 REPLAYS = list(_replays())

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from tacit.data.rows import Rows, concatenate
 from tacit.data.sums import GRID, Weighing, row_vectors
 from tacit.errors import bad_parameter
-from tacit.privacy.objective import NOISE_GRID, OUTPUT_GRID, ExactObjective
+from tacit.privacy.objective import INEXACTNESS, NOISE_GRID, OUTPUT_GRID, ExactObjective
 from tacit.privacy.unit import Bound, Sensitivity, Unit
 
 Floats = NDArray[np.float64]
@@ -41,6 +41,7 @@ _NEWTON_STEPS = 100
 _CONJUGATE_STEPS = 200
 _FLAT = 0.1  # part of the slope at its begin that a step may have at its end
 _HALVINGS = 40
+_USUAL_REACH = 64.0  # Σ|θx| of a row
 _FEW_ROUNDINGS = 1 << 28  # rows times rows of a block: their sums are then off by 6e-8 at most, which is little
 
 _MANY_ROWS = 1 << 15  # from so many on, threads pay, and a first look at every so many rows
@@ -63,22 +64,24 @@ class Problem:
 
     matrix: Any
     loss: LossName
-    reach: float  # bound of a row's L1 norm
     longest: int  # most entries of a row
+    size: float  # bound of a row's L2 norm
     parts: tuple[_Part, ...]  # one for each thread
     block: int
 
     @classmethod
-    def of(cls, matrix: Any, loss: LossName, norm: Norm) -> Problem:
+    def of(cls, matrix: Any, loss: LossName) -> Problem:
         """The problem of a CSR matrix whose rows have norm at most 1."""
         n = matrix.shape[0]
         longest = int(np.diff(matrix.indptr).max(initial=1))
-        block = max(1, math.isqrt(n), _FEW_ROUNDINGS // max(n, 1))
+        squares = float(_squares(matrix).sum(axis=1).max(initial=0.0))
+        size = min(1.0, math.sqrt(squares) * (1 + 1e-6))
+        block = _block(n)
         parts = tuple(
             _Part(begin, end, matrix[begin:end], [matrix[at : min(at + block, end)] for at in range(begin, end, block)])
             for begin, end in pairwise(np.linspace(0, n, 1 + (_THREADS if n >= _MANY_ROWS else 1)).astype(int).tolist())
         )
-        return cls(matrix, loss, 1.0 if norm == "L1" else math.sqrt(longest), longest, parts, block)
+        return cls(matrix, loss, longest, size, parts, block)
 
     def times(self, theta: Floats) -> Floats:
         """A·θ."""
@@ -105,16 +108,34 @@ class Problem:
 
     def gradient(self, theta: Floats) -> tuple[Floats, Floats, float]:
         """The margins, Σ ℓ'·x added up in blocks, and a bound of the L2 norm of that sum's rounding error."""
-        n, block = self.matrix.shape[0], self.block
         margins = self.times(theta)
         slopes = self.slopes(margins)
-        total: Floats = np.sum(_each(self.parts, lambda part: _by_blocks(part, slopes, block)), axis=0)
-        widest = float(np.abs(theta).max(initial=0.0)) * self.reach  # Σ|θx| is at most this
-        # A margin is a sum of at most `longest` products: error (longest + 1)·u·Σ|θx|, times ℓ'' ≤ 1. ℓ' itself is
-        # right to 8 units. Adding n terms of total size at most n in blocks costs block + n/block roundings. Twice for
-        # slack.
-        error = 2 * n * _UNIT * ((self.longest + 1) * widest + 8 + min(block, n) + n / block + 2 + 2 * len(self.parts))
-        return margins, total, error
+        total: Floats = np.sum(_each(self.parts, lambda part: _by_blocks(part, slopes, self.block)), axis=0)
+        away = np.abs(theta)
+        widest = max(float((abs(part.rows) @ away).max(initial=0.0)) for part in self.parts) * (1 + 1e-6)
+        return margins, total, _rounding(self.matrix.shape[0], self.longest, self.size, widest)
+
+
+def _block(n: int) -> int:
+    """Rows that are added up at a time."""
+    return max(1, math.isqrt(n), _FEW_ROUNDINGS // max(n, 1))
+
+
+def _rounding(n: int, longest: int, size: float, widest: float) -> float:
+    """Bound of the L2 norm of the rounding error of Σ ℓ'·x, where Σ|θx| is at most ``widest`` in every row.
+
+    A margin is a sum of at most ``longest`` products: error (longest + 1)·u·Σ|θx|, times ℓ'' ≤ 1. ℓ' itself is right to
+    8 units. Adding n terms of total size at most n·‖x‖₂ in blocks costs block + n/block roundings, and one for each
+    thread. Twice for slack.
+    """
+    block = _block(n)
+    roundings = (longest + 1) * widest + 8 + min(block, n) + n / block + 2 + 2 * _THREADS
+    return 2 * n * size * _UNIT * roundings
+
+
+def certifiable(n: int, longest: int, size: float) -> float:
+    """A Λ with which double precision certifies the minimiser of such rows, unless log-odds are very large."""
+    return 4 * _rounding(n, longest, size, _USUAL_REACH) / float(INEXACTNESS)
 
 
 def _by_blocks(part: _Part, slopes: Floats, block: int) -> Floats:
@@ -139,22 +160,24 @@ def _pool(process: int) -> ThreadPoolExecutor:  # noqa: ARG001 - a forked proces
 def classification_problem(
     batches: Iterable[Rows], weighing: Weighing, loss: LossName, *, unit: Unit, version: str
 ) -> ExactObjective:
-    """Make the sealed problem of a linear rule with intercept: the last coefficient belongs to a constant feature.
+    """Make the sealed problem of a linear rule.
 
-    The weighing's ``words_share`` is the part of a row's norm for its features; the rest is the constant's.
+    The weighing's ``words_share`` is the part of a row's norm for its features. The rest, if there is any, is that of a
+    constant feature, to which the last coefficient belongs.
     """
     if loss not in CURVATURE:
         raise bad_parameter("classification_problem", "loss", f"one of {sorted(CURVATURE)}", loss)
     parts = list(batches)
+    constant = " and a constant" if constant_share(weighing) else ""
     query = (
-        f"minimiser of the {loss} loss over {weighing.words} feature(s) and a constant, "
+        f"minimiser of the {loss} loss over {weighing.words} feature(s){constant}, "
         f"rows of {weighing.norm} norm at most 1"
     )
     return sealed_problem(
         lambda: _problem(parts, weighing, loss),
-        weighing.words + 1,
+        coefficients(weighing),
         norm=weighing.norm,
-        curvature=CURVATURE[loss],
+        curvature=curvature(weighing, loss),
         query=query,
         unit=unit,
         version=f"{version}/{weighing!r}",
@@ -192,19 +215,44 @@ def sealed_problem(
 
 
 def _problem(parts: list[Rows], weighing: Weighing, loss: LossName) -> Problem:
-    """Lay out the rows: words in their order, then the constant."""
-    size = weighing.words + 1
+    """Lay out the rows: words in their order, then the constant, if there is one."""
+    size, constant = coefficients(weighing), constant_share(weighing)
     if not parts:
-        return Problem.of(sp.csr_array((0, size)), loss, weighing.norm)
+        return Problem.of(sp.csr_array((0, size)), loss)
     rows = concatenate(parts)
     ids, values, owner = row_vectors(rows, weighing)
     signs = 2 * rows.labels - 1
-    words_end = np.searchsorted(owner, np.arange(1, len(rows) + 1))  # where a row's constant goes
-    data = np.insert(values * signs[owner], words_end, constant_share(weighing) * signs) / GRID
-    places = np.insert(ids, words_end, size - 1).astype(np.int32)
-    ends = words_end + np.arange(1, len(rows) + 1)
-    matrix = sp.csr_array((data, places, np.concatenate([[0], ends])), shape=(len(rows), size))
-    return Problem.of(matrix, loss, weighing.norm)
+    ends = np.searchsorted(owner, np.arange(1, len(rows) + 1))  # where a row's constant goes
+    values *= signs[owner]
+    if constant:
+        values, ids = np.insert(values, ends, constant * signs), np.insert(ids, ends, size - 1)
+        ends += np.arange(1, len(rows) + 1)
+    parted = (values / GRID, ids.astype(np.int32), np.concatenate([[0], ends]))
+    matrix = sp.csr_array(parted, shape=(len(rows), size))
+    return Problem.of(matrix, loss)
+
+
+def coefficients(weighing: Weighing) -> int:
+    """How many coefficients the problem of such rows has."""
+    return weighing.words + (constant_share(weighing) > 0)
+
+
+def curvature(weighing: Weighing, loss: LossName) -> Fraction:
+    """Bound of ℓ''·‖x‖₂² over all rows: where no entry is large, the L2 norm is far below the L1 norm.
+
+    Σv² is at most the largest v times Σv, and v at most the largest weight over the floor.
+    """
+    if weighing.norm == "L2":
+        return CURVATURE[loss]
+    words, constant = Fraction(weighing.words_share, GRID), Fraction(constant_share(weighing), GRID)
+    largest = min(Fraction(int(weighing.weights.max()), weighing.floor), Fraction(1))
+    return CURVATURE[loss] * (words**2 * largest + constant**2)
+
+
+def entry_of(weighing: Weighing) -> float:
+    """What a one counts in a row of at most as many ones as the floor, where all have the largest weight."""
+    divisor = weighing.floor if weighing.norm == "L1" else math.isqrt(weighing.floor) + 1
+    return int(weighing.weights.max()) * weighing.words_share // divisor / GRID
 
 
 def constant_share(weighing: Weighing) -> int:
@@ -227,7 +275,7 @@ def _certified(problem: Problem, noise: Ints, regularisation: Fraction, allowed:
     lam, b = float(regularisation), noise / NOISE_GRID
     n = problem.matrix.shape[0]
     if n >= _MANY_ROWS:  # a minimiser for a part of the rows, on which all weighs less, is a good start
-        some = Problem.of(problem.matrix[::_SOME], problem.loss, "L1")
+        some = Problem.of(problem.matrix[::_SOME], problem.loss)
         theta = _descend(some, lam / _SOME, b / _SOME, theta, n * 1e-5)[0]
     theta, certain = _descend(problem, lam, b, theta, limit)
     return _on_grid(theta) if certain else _slowly(problem, noise, regularisation, theta, limit)
@@ -274,9 +322,7 @@ def _step_length(problem: Problem, margins: Floats, step: Floats, lam: float, li
 
 def _newton_step(problem: Problem, curvatures: Floats, lam: float, slope: Floats, limit: float) -> Floats:
     """Solve (H + Λ)·step = −slope, loosely far from the minimum and within ``limit``/4 near it."""
-    matrix = problem.matrix
-    squares = sp.csr_array((matrix.data**2, matrix.indices, matrix.indptr), shape=matrix.shape)
-    diagonal = squares.T @ curvatures + lam
+    diagonal = _squares(problem.matrix).T @ curvatures + lam
     step = np.zeros_like(slope)
     rest = -slope
     size = float(np.linalg.norm(slope))
@@ -294,6 +340,10 @@ def _newton_step(problem: Problem, curvatures: Floats, lam: float, slope: Floats
         before, product = product, float(rest @ scaled)
         direction = scaled + (product / before) * direction
     return step
+
+
+def _squares(matrix: Any) -> Any:
+    return sp.csr_array((matrix.data**2, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _on_grid(theta: Floats) -> Ints:

@@ -7,6 +7,7 @@ Sees private rows, returns :class:`tacit.privacy.objective.ExactObjective` alone
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +15,7 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -146,11 +148,33 @@ def thin(batches: Iterable[Rows], rate: Fraction, seed: int) -> list[Rows]:
     """Keep each row, or all rows of a person, with this probability, by a keyed coin of its own."""
     if rate >= 1:
         return list(batches)
-    hasher, limit = FeatureHasher(seed), np.uint64(int(rate * 2**64))
-    return [
-        rows.take(np.flatnonzero(chain(seed, _THINNING, source_coins(rows, hasher)).view(np.uint64) < limit))
-        for rows in batches
-    ]
+    return [_kept(rows, rate, seed) for rows in batches]
+
+
+def thin_copies(batches: Iterable[Rows], rate: Fraction, seed: int) -> list[Rows]:
+    """The same where rows may have many copies: the first, second … copy of a row each have a coin.
+
+    A row more is one copy more, and moves no other row. All rows are held in memory.
+    """
+    parts = list(batches)
+    if rate >= 1 or not parts:
+        return parts
+    rows = concatenate(parts)
+    return [_kept(rows, rate, seed, *([_copy_numbers(rows)] if rows.persons is None else []))]
+
+
+def _kept(rows: Rows, rate: Fraction, seed: int, *numbers: Longs) -> Rows:
+    coins = chain(seed, _THINNING, source_coins(rows, FeatureHasher(seed)), *numbers)
+    return rows.take(np.flatnonzero(coins.view(np.uint64) < np.uint64(int(rate * 2**64))))
+
+
+def _copy_numbers(rows: Rows) -> Longs:
+    """How many equal rows of the same label stand before each: by content itself, not by a hash of it."""
+    data = memoryview(np.ascontiguousarray(rows.indices[rows.indptr[0] : rows.indptr[-1]]).tobytes())
+    bounds = ((rows.indptr - rows.indptr[0]) * rows.indices.itemsize).tolist()
+    contents = [bytes(data[begin:end]) for begin, end in itertools.pairwise(bounds)]
+    frame = pl.DataFrame({"row": pl.Series(contents, dtype=pl.Binary), "label": rows.labels})
+    return frame.select(pl.int_range(pl.len()).over("row", "label")).to_series().to_numpy()
 
 
 def text_regression(
@@ -162,7 +186,7 @@ def text_regression(
     def layout() -> Problem:
         rows = concatenate(parts) if parts else None
         matrix = sp.csr_array((0, regressors.size)) if rows is None else regressors.matrix(rows)
-        return Problem.of(matrix, "huber", "L1")
+        return Problem.of(matrix, "huber")
 
     return sealed_problem(
         layout,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,8 @@ def _stay() -> Any:
 
 class SparkVisit(Visit):
     """A visit whose counts are made on a cluster."""
+
+    has_rows: ClassVar[bool] = False
 
     def __init__(self, data: SparkPart, *arguments: Any, **settings: Any) -> None:
         super().__init__(data, *arguments, **settings)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,9 @@ class Visit:
     style : bool, default False
         Whether a :class:`Part` of texts gets columns that tell their style.
     """
+
+    has_rows: ClassVar[bool] = True
+    """Whether rows come to this process, so that a problem on them can be solved."""
 
     def __init__(
         self,

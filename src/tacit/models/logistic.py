@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.desk.counts import check_classes
-from tacit.desk.objective import CURVATURE, Norm, minimise, perturbation
+from tacit.desk.objective import CURVATURE, Norm, minimise, perturbation, scaling
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, binary_matrix, check_fitted, matrix_input
@@ -88,9 +88,10 @@ class LogisticRegression(PrivateClassifier):
         if self.loss not in CURVATURE:
             raise bad_parameter(owner, "loss", "'logistic' or 'huber'", self.loss)
         visit = self._matrix_visit(X, y, persons)
-        mechanism, self.norm_ = perturbation(visit, self.loss, INTERCEPT_SHARE)
+        mechanism, self.norm_ = perturbation(visit, self.loss, constant=INTERCEPT_SHARE, floor=LEAST_ONES)
         visit.start(f"{self.loss} loss, rows of {self.norm_} norm 1", {"minimiser": mechanism})
-        theta = minimise(visit, "minimiser", self.loss, self.norm_, constant=INTERCEPT_SHARE, floor=LEAST_ONES)
+        weighing = scaling(visit.schema.n_features, self.norm_, constant=INTERCEPT_SHARE, floor=LEAST_ONES)
+        theta = minimise(visit, "minimiser", self.loss, weighing)
         self.coef_, self.intercept_ = theta[None, :-1], theta[-1:] * INTERCEPT_SHARE
         self.classes_ = np.array(visit.schema.classes)
         self.receipt_ = visit.receipt()

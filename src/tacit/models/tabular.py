@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.desk.counts import check_classes, public_max_ones
+from tacit.desk.counts import Visit, check_classes, public_max_ones
+from tacit.desk.objective import table_problem
 from tacit.desk.schemas import Table, score_table, table_schema
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted
@@ -17,7 +18,9 @@ class TabularClassifier(PrivateClassifier):
     """The recommended way from a table to a private classifier: categories, numbers in bins and text, under a schema.
 
     Every row has one feature of each category or number column, so that nothing needs to be cut; text columns are cut
-    to a public number of words. The model is Naive Bayes on one release of counts.
+    to a public number of words. For two classes and enough rows for their ε (a public rule of the released class sizes)
+    the model is a logistic regression by objective perturbation. Else, and with text, it is Naive Bayes on one release
+    of counts.
 
     Parameters
     ----------
@@ -28,7 +31,8 @@ class TabularClassifier(PrivateClassifier):
     classes : sequence, optional
         The declared labels; default those of the schema.
     max_ones : int, optional
-        At most this many features of a row are counted. Default: the number of columns, for tables without text.
+        At most this many features of a row are counted; if given, the model is made from counts. Default: the number
+        of columns, for tables without text.
     account : Account, optional
         Who pays; None means a one-off account of exactly this budget.
     random_state : int, optional
@@ -91,7 +95,7 @@ class TabularClassifier(PrivateClassifier):
         return check_classes("TabularClassifier", self.classes)
 
     def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> TabularClassifier:
-        """Count privately, then train on the release.
+        """Learn from a private table.
 
         Parameters
         ----------
@@ -104,19 +108,43 @@ class TabularClassifier(PrivateClassifier):
         classes = self._declared()
         table = table_schema(self.schema, classes, "TabularClassifier")
         visit = self._visit(X, y, table.schema, persons)
-        steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": visit.noise(1 - LABEL_SHARE)}
-        visit.start(f"at most {self.max_ones} ones", steps)
-        labels = visit.labels("labels")
-        r = self.max_ones
-        if r is None and table.has_text:
-            r = public_max_ones(float(np.maximum(labels, 1).sum()), table.schema.n_features, visit.epsilon)
-        ones = visit.counts("ones", table.columns if r is None else r)
-        self.weights_, self.intercept_ = train(ones, labels, visit.deviation("ones"))
+        if visit.has_rows and len(classes) == 2 and not table.has_text and self.max_ones is None:
+            self._learn_or_count(visit, table)
+        else:
+            self._count(visit, table)
         self.table_: Table = table
         self.feature_names_ = table.schema.feature_names()
         self.classes_ = np.array(classes)
         self.receipt_ = visit.receipt()
         return self
+
+    def _count(self, visit: Visit, table: Table) -> None:
+        """Naive Bayes from one release of counts."""
+        labels, ones = visit.noise(LABEL_SHARE, delta_share=0), visit.noise(1 - LABEL_SHARE)
+        visit.start(f"at most {self.max_ones} ones", {"labels": labels, "ones": ones})
+        sizes = visit.labels("labels")
+        r = self.max_ones
+        if r is None and table.has_text:
+            r = public_max_ones(float(np.maximum(sizes, 1).sum()), table.schema.n_features, visit.epsilon)
+        counts = visit.counts("ones", table.columns if r is None else r)
+        self.weights_, self.intercept_ = train(counts, sizes, visit.deviation("ones"))
+
+    def _learn_or_count(self, visit: Visit, table: Table) -> None:
+        """A regression where the released class sizes tell of enough rows, else the same counts."""
+        first = visit.noise(LABEL_SHARE, delta_share=0)
+        visit.start_freely(f"{table.columns} columns", first)
+        visit.then("labels", first)
+        sizes = visit.labels("labels")
+        rest = visit.epsilon - first.budget.exact_epsilon
+        problem = table_problem(visit, table.columns, sizes, rest, visit.delta)
+        if problem is None:
+            visit.then("ones", visit.noise(1 - LABEL_SHARE), last=True)
+            counts = visit.counts("ones", table.columns)
+            self.weights_, self.intercept_ = train(counts, sizes, visit.deviation("ones"))
+            return
+        # A row has a feature of each column, so that no constant is needed: the weights of a column can hold it.
+        half = problem.minimise(visit, "regression") / 2
+        self.weights_, self.intercept_ = np.vstack([-half, half]), np.zeros(2)
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)

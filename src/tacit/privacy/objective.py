@@ -48,6 +48,9 @@ MAX_COARSE_DEVIATION = 1 << 24
 MOST_EPSILON, LEAST_DELTA, MOST_ROWS = 50, Fraction(1, 10**100), 64
 """Where the Gaussian form is proven: up to this ε, from this δ, for units of up to so many rows."""
 
+MOST_RATE = 1000
+"""Of ε₂ a row, this much is used at most: e^1000 is as good as infinite, and can be computed."""
+
 OUTPUT_SHARE = Fraction(2, 100)
 CURVATURE_SHARES = (Fraction(5, 100), Fraction(10, 100), Fraction(20, 100))
 """Parts of ε: for the output noise, and for the curvature, of which the first is taken that gives a Λ of at most the
@@ -100,7 +103,8 @@ class ObjectivePerturbation(PureMechanism):
 
     Rows have L2 norm at most 1, |ℓ'| ≤ 1 and 0 ≤ ℓ''·‖x‖₂² ≤ c. ε is divided: the noise hides a row's gradient, the
     regularisation Λ its curvature, and a little output noise the inexactness of the minimiser. Where ``share``, the
-    curvature's part of ε, is not given, a rule finds it and keeps Λ from falling below the deviation of the noise.
+    curvature's part of ε, is not given, a rule finds it and keeps Λ from falling below the deviation of the noise. Nor
+    does Λ fall below ``least``.
     """
 
     name: ClassVar[str] = "objective perturbation"
@@ -108,13 +112,23 @@ class ObjectivePerturbation(PureMechanism):
     curvature: Fraction
     size: int
     share: Fraction | None
+    least: Fraction
 
-    def __init__(self, epsilon: Number, curvature: Fraction, size: int, *, share: Fraction | None = None) -> None:
+    def __init__(
+        self,
+        epsilon: Number,
+        curvature: Fraction,
+        size: int,
+        *,
+        share: Fraction | None = None,
+        least: Fraction = LEAST_REGULARISATION,
+    ) -> None:
         owner = type(self).__name__
         PureMechanism.__init__(self, epsilon)
         object.__setattr__(self, "curvature", Fraction(curvature))
         object.__setattr__(self, "size", int(size))
         object.__setattr__(self, "share", share)
+        object.__setattr__(self, "least", max(least, LEAST_REGULARISATION))
         if self.curvature <= 0 or not 1 <= self.size <= 1 << 20:
             raise bad_parameter(owner, "curvature, size", "above 0, with 1 to 2^20 coefficients", (curvature, size))
 
@@ -150,13 +164,13 @@ class ObjectivePerturbation(PureMechanism):
     def regularisation(self, sensitivity: Sensitivity) -> Fraction:
         """Λ: enough to hide a unit's curvature, and not below the noise's deviation, which suits it."""
         # The part of the inexactness that the noise's grid causes must be half of it at most.
-        certifiable = max(LEAST_REGULARISATION, 2 * self.left_out() / INEXACTNESS)
+        certifiable = max(self.least, 2 * self.left_out() / INEXACTNESS)
         suitable = Fraction(f"{self.deviation(sensitivity):.6g}") if self.share is None else Fraction(0)
         return max(self._hiding(self.split(sensitivity)[1], sensitivity), certifiable, suitable)
 
     def _hiding(self, curvature: Fraction, sensitivity: Sensitivity) -> Fraction:
         """The least Λ with m·ln(1 + c/Λ) ≤ ε₂, rounded up to 12 digits."""
-        rate = curvature / sensitivity.linf
+        rate = min(curvature / sensitivity.linf, Fraction(MOST_RATE))
         down = Context(prec=40, rounding=ROUND_FLOOR)
         exponential = down.exp(down.divide(Decimal(rate.numerator), Decimal(rate.denominator)))
         gain = down.subtract(down.next_minus(exponential), Decimal(1))  # a lower bound of e^rate − 1
@@ -210,8 +224,17 @@ class GaussianObjectivePerturbation(ObjectivePerturbation):
     proof: ClassVar[str] = "docs/proofs/objective-perturbation.md#gaussian-noise"
     delta: Fraction
 
-    def __init__(self, epsilon: Number, delta: Number, curvature: Fraction, size: int) -> None:
-        ObjectivePerturbation.__init__(self, epsilon, curvature, size)
+    def __init__(
+        self,
+        epsilon: Number,
+        delta: Number,
+        curvature: Fraction,
+        size: int,
+        *,
+        share: Fraction | None = None,
+        least: Fraction = LEAST_REGULARISATION,
+    ) -> None:
+        ObjectivePerturbation.__init__(self, epsilon, curvature, size, share=share, least=least)
         object.__setattr__(self, "delta", exact_delta(delta, type(self).__name__))
         if self.epsilon > MOST_EPSILON or self.delta < LEAST_DELTA:
             expected = f"at most {MOST_EPSILON}, with a delta of at least 1e-100"
