@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -132,7 +133,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="diffprivlib's classifiers beside ours on SMS.")
     parser.add_argument("--quick", action="store_true", help="500 words, one ε")
     parser.add_argument("--json", action="store_true", help="last line: ratios as JSON")
-    parser.add_argument("--peer-python", help="an interpreter that has diffprivlib; default: make one")
+    parser.add_argument(
+        "--peer-python",
+        default=os.environ.get("TACIT_AUDIT_DIFFPRIVLIB"),
+        help="an interpreter that has diffprivlib (default: $TACIT_AUDIT_DIFFPRIVLIB, or one that is made for this)",
+    )
     parser.add_argument("--epsilons", default=None)
     parser.add_argument("--side", choices=("ours", "peer"), help=argparse.SUPPRESS)
     parser.add_argument("--model", help=argparse.SUPPRESS)

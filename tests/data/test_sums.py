@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tacit.data.rows import Rows, offsets_of
 from tacit.data.schema import Schema
-from tacit.data.sums import GRID, Rules, Weighing, count_correct, mix, normalised_sums, row_scores
+from tacit.data.sums import GRID, Rules, Weighing, count_correct, count_margins, mix, normalised_sums, row_scores
 from tacit.data.totals import feature_scores, total_sums
 from tacit.errors import ParameterError, PrivacyError
 from tacit.privacy._seal import open_exact
@@ -71,7 +71,7 @@ def vector_by_hand(row: Row, weighing: Weighing) -> NDArray[np.int64]:
     columns = weighing.columns
     cells = WORDS // weighing.copies
     out = np.zeros(columns * cells + 2 * OTHERS, dtype=np.int64)
-    by_cell = [(j % cells, a[j]) for j in words]
+    by_cell = [(j // weighing.copies, a[j]) for j in words]
     if weighing.norm == "L2":
         by_cell = [(cell, sum(w for other, w in by_cell if other == cell)) for cell in {cell for cell, _ in by_cell}]
     mass = max(sum(w if weighing.norm == "L1" else w**2 for _, w in by_cell), weighing.floor)
@@ -265,3 +265,20 @@ def test_new_statistics_are_sealed() -> None:
     )
     with pytest.raises(PrivacyError):
         repr(statistic)
+
+
+@given(rows_of, st.tuples(st.frozensets(st.integers(0, WIDTH - 1)), st.integers(0, 1)))
+def test_margins_are_counted_once_for_each_row(rows: list[Row], row: Row) -> None:
+    rng = np.random.default_rng(5)
+    rules = Rules(rng.normal(size=(WIDTH, 1)), np.ones((1, 1)), np.array([0.2]), words=WORDS, power=("root",), least=2)
+    edges = np.array([0.25, 1.0])
+
+    def counted(data: list[Row]) -> NDArray[np.int64]:
+        return opened(count_margins([as_rows(data)], rules, 0, edges, unit=Unit.row(), version="v"))
+
+    more, fewer = counted([*rows, row]), counted(rows)
+    assert fewer.sum() == len(rows)
+    assert np.abs(more - fewer).sum() == 1
+    margin = row_scores(as_rows([row]).indptr, as_rows([row]).indices, rules)[0, 0] - 0.2
+    place = (int((margin >= 0) == (row[1] == 1)), sum(abs(margin) >= edge for edge in edges))
+    assert (more - fewer)[place] == 1

@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.data import text
+from tacit.data.columns import PlacedTextColumn
+from tacit.data.features import encode
+from tacit.data.schema import Schema
 from tacit.errors import ParameterError
 from tests.data import oracle
 
@@ -112,3 +115,21 @@ def test_buckets_are_frozen() -> None:
 def test_lone_surrogates_separate_words() -> None:
     assert text.valid_text(["a\ud800b", None, "ok"]).to_list()[1:] == [None, "ok"]
     assert text.tokens(text.valid_text(["a\ud800b"])[0]) == ["a", "b"]
+
+
+@given(st.lists(st.text(max_size=40) | st.text("ab cdé你'", max_size=60), max_size=6), st.integers(1, 5))
+def test_placed_words_are_those_of_the_definition(lines: list[str], letters: int) -> None:
+    """A word's beginning counts once, in the part of the text where it stands first."""
+    column = PlacedTextColumn("text", 6, letters, (2, 3, 7))
+    rows = encode(
+        pl.DataFrame({"text": text.valid_text(lines)}),
+        Schema((column,), classes=(0, 1)),
+        None,
+        np.zeros(len(lines), np.int64),
+    )
+    for place, line in enumerate(lines):
+        first: dict[int, int] = {}
+        for at, token in enumerate(text.tokens(text.valid_text([line])[0] or "")):
+            first.setdefault(text.bucket(token[:letters], 6), sum(at >= border for border in column.borders))
+        expected = sorted(4 * cell + part for cell, part in first.items())
+        assert rows.indices[rows.indptr[place] : rows.indptr[place + 1]].tolist() == expected

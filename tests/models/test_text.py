@@ -10,6 +10,9 @@ import pytest
 from sklearn.base import clone
 
 import tacit
+from tacit.data.style import LETTERS
+from tacit.data.text import bucket
+from tacit.desk.text import TEXT_PARTS
 
 RNG = np.random.default_rng(7)
 WORDS = [f"w{'abcdefghij'[j % 10]}{'klmnopqrst'[j // 10]}" for j in range(100)]
@@ -57,7 +60,7 @@ def test_a_word_list_is_public() -> None:
     pytest.importorskip("wordfreq")
     texts = ["the cat sat on the mat", "money prize winner call"] * 300
     model = tacit.TextClassifier(word_list="en", random_state=0).fit(texts, [0, 1] * 300)
-    assert model.predict(["the cat sat on a mat", "call for a prize: money, winner"]).tolist() == [0, 1]
+    assert model.predict(texts[:2]).tolist() == [0, 1]
     with pytest.raises(tacit.ParameterError, match="'word_list' parameter of TextClassifier"):
         tacit.TextClassifier(word_list="nonsense").fit(texts, [0, 1] * 300)
 
@@ -74,7 +77,7 @@ def test_it_learns_style() -> None:
 def test_three_classes() -> None:
     texts = ["red rose", "blue sky", "green leaf"] * 400
     model = tacit.TextClassifier(classes=("r", "b", "g"), random_state=0).fit(texts, ["r", "b", "g"] * 400)
-    assert model.predict(["rose", "sky", "leaf"]).tolist() == ["r", "b", "g"]
+    assert model.predict(texts[:3]).tolist() == ["r", "b", "g"]
     assert model.predict_proba(["rose"]).shape == (1, 3)
 
 
@@ -155,19 +158,31 @@ def test_early_words_count_more_and_numbers_are_one_word() -> None:
 
 
 def test_public_texts_tell_how_words_go_together() -> None:
-    """Two words that always come together are counted once by the regression on all words, twice by the other."""
+    """Words that go with no label, but with each other, get no weight; alone, each would look like the rest."""
     rng = np.random.default_rng(11)
     pairs = rng.integers(0, 2, (3000, 2))
     rows = [f"{'alpha beta gamma delta ' if a else 'no '}{'omega' if b else 'none'}" for a, b in pairs]
-    model = tacit.TextClassifier(epsilon=100.0, public_text=rows, random_state=0).fit(rows, pairs[:, 1])
-    single, joint, _ = model.rules_.weights.T
-    names = {word: tacit_bucket(word) for word in ("alpha", "omega")}
-    ratio = [abs(column[names["alpha"]] / column[names["omega"]]) for column in (single, joint)]
-    assert ratio[1] < 0.2
+    model = tacit.TextClassifier(epsilon=3.0, public_text=rows, random_state=0).fit(rows, pairs[:, 1])
+    weights = model.rules_.weights[:, 0]
+    alpha, omega = (bucket(word[:LETTERS], 14) * TEXT_PARTS for word in ("alpha", "omega"))
+    assert abs(weights[alpha] / weights[omega]) < 0.2
     assert model.score(rows, pairs[:, 1]) > 0.99
 
 
-def tacit_bucket(word: str) -> int:
-    from tacit.data.text import bucket
+def test_words_that_begin_alike_are_one_word() -> None:
+    texts = ["profit rises", "losses mount"] * 500
+    model = tacit.TextClassifier(random_state=0).fit(texts, [1, 0] * 500)
+    assert (model.decision_function(["profits"]) == model.decision_function(["profitable"])).all()
+    assert np.diff(model.decision_function(["lossless", "profitability"])) > 0
 
-    return bucket(word, 14)
+
+@pytest.mark.parametrize("strength", [0.3, 1.5])
+def test_probabilities_say_how_often_the_rule_is_right(strength: float) -> None:
+    """Whether words tell little or much: a fixed slope would be wrong for one of them."""
+    rng = np.random.default_rng(4)
+    words = rng.integers(0, 2, (8000, 10)) * 2 - 1
+    y = (rng.random(8000) < 1 / (1 + np.exp(-strength * words.sum(axis=1)))).astype(int)
+    texts = [" ".join(f"{'up' if sign > 0 else 'no'}{chr(97 + k)}" for k, sign in enumerate(row)) for row in words]
+    model = tacit.TextClassifier(epsilon=1.0, random_state=1).fit(texts, y)
+    sure = model.predict_proba(texts).max(axis=1)
+    assert abs(sure.mean() - model.score(texts, y)) < 0.06

@@ -72,3 +72,9 @@ def test_other_code_means_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_processes_compute_what_one_computes(tmp_path: Path, folder: str) -> None:
     wanted = [Cell.of("features above", data="SMS", form="exact", size=tau) for tau in (50, 100)]
     assert run(wanted, tmp_path / "one", folder) == run(wanted, tmp_path / "two", folder, jobs=2)
+
+
+def test_the_file_of_what_is_not_private_says_so(tmp_path: Path) -> None:
+    names = {form: Cell.of("drawn", form=form, number=1).place(tmp_path).name for form in ("as written", "sound")}
+    assert names["as written"].endswith(".not-private.json")
+    assert "not-private" not in names["sound"]

@@ -38,7 +38,7 @@ def laplace(scale: Fraction, reach: int) -> Any:
 def outputs(rows: tuple[float, ...], loss: Any, mechanism: ObjectivePerturbation, noise_scale: Fraction) -> Any:
     """Probabilities of the released number, from −1,000 to 1,000 steps; noise beyond its tail is left out."""
     matrix = sp.csr_array(np.array(rows, dtype=float).reshape(-1, 1))
-    problem = solver._Problem.of(matrix, loss, "L1")
+    problem = solver.Problem.of(matrix, loss, "L1")
     lam, allowed = mechanism.regularisation(of_rows(1)), mechanism.allowed_gradient(of_rows(1))
     reach = math.ceil(TAIL * noise_scale)
     found = [solver._certified(problem, np.array([k]), lam, allowed)[0] for k in range(-reach, reach + 1)]
@@ -50,18 +50,22 @@ def hockey_stick(p: Any, q: Any, epsilon: float) -> float:
     return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
 
 
-@pytest.mark.parametrize("loss", sorted(LOSSES))
-def test_all_outputs_on_small_grids(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One coefficient, all data sets of up to one row and all with one more; and a third of the noise is caught."""
+@pytest.mark.parametrize(("loss", "norm"), [*((loss, 1.0) for loss in sorted(LOSSES)), ("huber", 0.5)])
+def test_all_outputs_on_small_grids(loss: str, norm: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One coefficient, all data sets of up to one row and all with one more; and a third of the noise is caught.
+
+    Rows of a smaller norm have less curvature to hide, with a share of ε that is given.
+    """
     for name, value in (SMALL | SHARES).items():
         monkeypatch.setattr(objective, name, value)
         if hasattr(solver, name):
             monkeypatch.setattr(solver, name, value)
     epsilon = 4.0
-    mechanism = ObjectivePerturbation(epsilon, LOSSES[loss][0], 1)
+    share = None if norm == 1 else SHARES["CURVATURE_SHARES"][0]
+    mechanism = ObjectivePerturbation(epsilon, LOSSES[loss][0] * Fraction(norm) ** 2, 1, share=share)
     assert mechanism.allowed_gradient(of_rows(1)) > 0
     scale = mechanism.noise_scale(of_rows(1))
-    values = (-1.0, 0.7)
+    values = (-norm, 0.7 * norm)
     sets = [data for size in range(3) for data in itertools.combinations_with_replacement(values, size)]
     exact = {data: outputs(data, loss, mechanism, scale) for data in sets}
     pairs = [
@@ -73,8 +77,8 @@ def test_all_outputs_on_small_grids(loss: str, monkeypatch: pytest.MonkeyPatch) 
     ]
     assert min(p.sum() for p in exact.values()) > 1 - 4e-6
     assert max(hockey_stick(exact[a], exact[b], epsilon) for a, b in pairs) <= 4e-6
-    assert max(hockey_stick(exact[a], exact[b], epsilon / 4) for a, b in pairs) > 0.01
-    little = {data: outputs(data, loss, mechanism, scale / 3) for data in ((), (0.7,), (-1.0,))}
+    assert max(hockey_stick(exact[a], exact[b], norm**2 * epsilon / 4) for a, b in pairs) > 0.01
+    little = {data: outputs(data, loss, mechanism, scale * Fraction(norm) / 3) for data in ((), values[:1], values[1:])}
     assert max(hockey_stick(little[a], little[b], epsilon) for a, b in itertools.permutations(little, 2)) > 1e-3
 
 

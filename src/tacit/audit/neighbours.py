@@ -149,6 +149,12 @@ def text_pairs() -> list[Pair]:
     ]
 
 
+def many_texts() -> Pair:
+    """A pair that is large enough for a regression at ε = 4."""
+    usual = Texts(["win cash now", "see you at lunch", "call me", "free prize"] * 700, [1, 0, 0, 1] * 700)
+    return Pair("one of many texts", usual, Texts([*usual.texts, "supercalifragilistic"], [*usual.y, 1]))
+
+
 def search(measure: Callable[[Pair], float], start: Pair, *, tries: int = 200, seed: int = 0) -> tuple[Pair, float]:
     """Look for a worse pair of tables: change an entry, a label or the number of rows, and keep what is no better.
 

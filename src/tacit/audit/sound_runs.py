@@ -13,7 +13,7 @@ import polars as pl
 
 import tacit
 from tacit.audit.entries import Entry, Target, by_replay, by_runs
-from tacit.audit.neighbours import Pair, Scored, Table, person_pairs, scored_pairs, table_pairs, text_pairs
+from tacit.audit.neighbours import Pair, Scored, Table, many_texts, person_pairs, scored_pairs, table_pairs, text_pairs
 from tacit.audit.replay import Procedure
 from tacit.desk import roc_family
 from tacit.desk.scores import release_scores
@@ -323,6 +323,8 @@ def _runs() -> Iterator[Entry]:
     ]
     for name, run, pair, number, covered in fits:
         yield by_runs(name, _many(run, pair), runs=number, covers=(covered,))
+    learnt = _many(_text, many_texts())
+    yield by_runs("TextClassifier.fit by regression", learnt, runs=200, covers=("TextClassifier",), epsilons=(4.0,))
 
 
 REPLAYS = list(_replays())

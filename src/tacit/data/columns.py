@@ -52,6 +52,35 @@ class TextColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedTextColumn:
+    """A column of text where it matters which words come early; words are told apart by their beginning.
+
+    The n-th word of a text (from 0) is in the part that ``borders`` give, and a word counts once, where it stands
+    first. Its first ``letters`` code points are hashed into 2^bits buckets. The feature of a bucket in a part is
+    bucket·parts + part.
+    """
+
+    name: str
+    bits: int
+    letters: int
+    borders: tuple[int, ...]
+
+    @property
+    def parts(self) -> int:
+        """How many parts a text has."""
+        return len(self.borders) + 1
+
+    @property
+    def width(self) -> int:
+        """How many features the column has."""
+        return self.parts << self.bits
+
+    def label_of(self, local: int) -> str:
+        """Name one of its features."""
+        return f"{self.name}: bucket {local // self.parts} in part {local % self.parts}"
+
+
+@dataclass(frozen=True, slots=True)
 class CategoryColumn:
     """A column of declared values; then come "other" and "missing"."""
 
@@ -135,7 +164,7 @@ class SparseColumn:
         return self.names[local] if self.names is not None else f"{self.name}[{local}]"
 
 
-Column = TextColumn | CategoryColumn | NumberColumn | SparseColumn
+Column = TextColumn | PlacedTextColumn | CategoryColumn | NumberColumn | SparseColumn
 
 
 def word_table(column: TextColumn) -> tuple[NDArray[np.uint64], Ids]:
@@ -152,6 +181,8 @@ def column_dict(column: Column) -> dict[str, Any]:
             return {"kind": "text", "words": list(column.words or ())}
         case TextColumn():
             return {"kind": "text", "bits": column.bits}
+        case PlacedTextColumn():
+            return {"kind": "placed text", "bits": column.bits, "letters": column.letters, "borders": [*column.borders]}
         case CategoryColumn():
             return {"kind": "category", "values": list(column.values)}
         case NumberColumn():

@@ -16,12 +16,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.data.columns import BLANKS, CategoryColumn, Column, NumberColumn, TextColumn, Value, word_table
+from tacit.data.columns import (
+    BLANKS,
+    CategoryColumn,
+    Column,
+    NumberColumn,
+    PlacedTextColumn,
+    TextColumn,
+    Value,
+    word_table,
+)
 from tacit.data.errors import SchemaError, row_error
 from tacit.data.hashing import Longs
 from tacit.data.rows import Ids, Rows, offsets_of
@@ -88,6 +98,8 @@ def _encode_column(
 ) -> Part:
     if isinstance(column, TextColumn):
         return _encode_text(series, column, offset)
+    if isinstance(column, PlacedTextColumn):
+        return _encode_places(series, column, offset)
     if isinstance(column, CategoryColumn):
         local = _categories(series, column, missing, strict)
     elif isinstance(column, NumberColumn):
@@ -135,15 +147,38 @@ def _encode_text(series: pl.Series, column: TextColumn, offset: int) -> Part:
         found = known[places] == hashes
         keys = np.repeat(edges, counts)[found] | numbers[places[found]].astype(kind)
     keys.sort()
-    if len(keys):
-        first = np.empty(len(keys), dtype=np.bool_)
-        first[0] = True
-        np.not_equal(keys[1:], keys[:-1], out=first[1:])
-        keys = keys[first]
+    keys = keys[_firsts(keys)]
     begins = np.append(np.searchsorted(keys, edges), len(keys))
     ids: Ids = np.bitwise_and(keys, kind.type((1 << bits) - 1)).astype(np.int32)
     ids += np.int32(offset)
     return np.diff(begins), ids
+
+
+def _encode_places(series: pl.Series, column: PlacedTextColumn, offset: int) -> Part:
+    """The distinct buckets of each row, each in the part of the row where it stands first, ascending."""
+    hashes, starts = token_hashes(as_text(series, column.name), column.letters)
+    n, counts = len(series), np.diff(starts)
+    places = np.arange(len(hashes)) - np.repeat(starts[:-1], counts)
+    part_bits = len(column.borders).bit_length()
+    shift = column.bits + part_bits
+    kind = np.dtype(np.uint32 if n << shift <= 1 << 32 else np.uint64)
+    edges = (np.arange(n, dtype=np.uint64) << np.uint64(shift)).astype(kind)
+    keys = (hashes & np.uint64((1 << column.bits) - 1)).astype(kind) << kind.type(part_bits)
+    keys |= np.searchsorted(np.array(column.borders), places, side="right").astype(kind)
+    keys |= np.repeat(edges, counts)
+    keys.sort()
+    keys = keys[_firsts(keys >> kind.type(part_bits))]
+    begins = np.append(np.searchsorted(keys, edges), len(keys))
+    local = np.bitwise_and(keys, kind.type((1 << shift) - 1)).astype(np.int64)
+    ids = (local >> part_bits) * column.parts + (local & ((1 << part_bits) - 1)) + offset
+    return np.diff(begins), ids.astype(np.int32)
+
+
+def _firsts(keys: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which of sorted keys differ from the one before."""
+    first = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    return first
 
 
 def _categories(series: pl.Series, column: CategoryColumn, missing: tuple[str, ...], strict: Where | None) -> Longs:

@@ -8,11 +8,15 @@ small as the mechanism asked for, rounding errors included.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Any, Literal
+from functools import cache
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,23 +41,53 @@ _NEWTON_STEPS = 100
 _CONJUGATE_STEPS = 200
 _FLAT = 0.1  # part of the slope at its begin that a step may have at its end
 _HALVINGS = 40
-_FEW_ROUNDINGS = 1 << 25  # rows times roundings that double precision bears easily
+_FEW_ROUNDINGS = 1 << 28  # rows times rows of a block: their sums are then off by 6e-8 at most, which is little
+
+_MANY_ROWS = 1 << 15  # from so many on, threads pay, and a first look at every so many rows
+_SOME = 8
+_THREADS = len(os.sched_getaffinity(0))
+
+
+class _Part(NamedTuple):
+    """Some rows in a run, and the same rows in blocks."""
+
+    begin: int
+    end: int
+    rows: Any
+    blocks: list[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
+class Problem:
     """Rows times labels (±1), so that the loss is ℓ(A·θ); a row's norm is at most 1, and entries are exact."""
 
     matrix: Any
     loss: LossName
     reach: float  # bound of a row's L1 norm
     longest: int  # most entries of a row
+    parts: tuple[_Part, ...]  # one for each thread
+    block: int
 
     @classmethod
-    def of(cls, matrix: Any, loss: LossName, norm: Norm) -> _Problem:
+    def of(cls, matrix: Any, loss: LossName, norm: Norm) -> Problem:
         """The problem of a CSR matrix whose rows have norm at most 1."""
+        n = matrix.shape[0]
         longest = int(np.diff(matrix.indptr).max(initial=1))
-        return cls(matrix, loss, 1.0 if norm == "L1" else math.sqrt(longest), longest)
+        block = max(1, math.isqrt(n), _FEW_ROUNDINGS // max(n, 1))
+        parts = tuple(
+            _Part(begin, end, matrix[begin:end], [matrix[at : min(at + block, end)] for at in range(begin, end, block)])
+            for begin, end in pairwise(np.linspace(0, n, 1 + (_THREADS if n >= _MANY_ROWS else 1)).astype(int).tolist())
+        )
+        return cls(matrix, loss, 1.0 if norm == "L1" else math.sqrt(longest), longest, parts, block)
+
+    def times(self, theta: Floats) -> Floats:
+        """A·θ."""
+        return np.concatenate(_each(self.parts, lambda part: part.rows @ theta))
+
+    def back(self, values: Floats) -> Floats:
+        """Aᵀ·values, with no care for rounding."""
+        total: Floats = np.sum(_each(self.parts, lambda part: part.rows.T @ values[part.begin : part.end]), axis=0)
+        return total
 
     def slopes(self, margins: Floats) -> Floats:
         """ℓ' at the margins: in [−1, 0]."""
@@ -71,22 +105,35 @@ class _Problem:
 
     def gradient(self, theta: Floats) -> tuple[Floats, Floats, float]:
         """The margins, Σ ℓ'·x added up in blocks, and a bound of the L2 norm of that sum's rounding error."""
-        n = self.matrix.shape[0]
-        block = max(1, math.isqrt(n), _FEW_ROUNDINGS // max(n, 1))
-        margins: Floats = self.matrix @ theta
+        n, block = self.matrix.shape[0], self.block
+        margins = self.times(theta)
         slopes = self.slopes(margins)
-        if n <= block:
-            total = self.matrix.T @ slopes
-        else:
-            total = np.zeros(self.matrix.shape[1])
-            for begin in range(0, n, block):
-                total += self.matrix[begin : begin + block].T @ slopes[begin : begin + block]
+        total: Floats = np.sum(_each(self.parts, lambda part: _by_blocks(part, slopes, block)), axis=0)
         widest = float(np.abs(theta).max(initial=0.0)) * self.reach  # Σ|θx| is at most this
         # A margin is a sum of at most `longest` products: error (longest + 1)·u·Σ|θx|, times ℓ'' ≤ 1. ℓ' itself is
         # right to 8 units. Adding n terms of total size at most n in blocks costs block + n/block roundings. Twice for
         # slack.
-        error = 2 * n * _UNIT * ((self.longest + 1) * widest + 8 + min(block, n) + n / block + 2)
+        error = 2 * n * _UNIT * ((self.longest + 1) * widest + 8 + min(block, n) + n / block + 2 + 2 * len(self.parts))
         return margins, total, error
+
+
+def _by_blocks(part: _Part, slopes: Floats, block: int) -> Floats:
+    total = np.zeros(part.rows.shape[1])
+    for at, rows in zip(range(part.begin, part.end, block), part.blocks, strict=True):
+        total += rows.T @ slopes[at : at + rows.shape[0]]
+    return total
+
+
+def _each(parts: tuple[_Part, ...], work: Callable[[_Part], Floats]) -> list[Floats]:
+    """Work on each part, on threads of their own; results in order, so that sums are always the same."""
+    if len(parts) == 1:
+        return [work(parts[0])]
+    return list(_pool(os.getpid()).map(work, parts))
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:  # noqa: ARG001 - a forked process has no threads and needs its own
+    return ThreadPoolExecutor(_THREADS, "tacit-objective")
 
 
 def classification_problem(
@@ -98,36 +145,57 @@ def classification_problem(
     """
     if loss not in CURVATURE:
         raise bad_parameter("classification_problem", "loss", f"one of {sorted(CURVATURE)}", loss)
-    size = weighing.words + 1
     parts = list(batches)
-    problem: list[_Problem] = []
-
-    def solve(noise: Ints, regularisation: Fraction, allowed: Fraction) -> Ints:
-        if not problem:
-            problem.append(_problem(parts, weighing, loss))
-        return _certified(problem[0], noise, regularisation, allowed)
-
     query = (
         f"minimiser of the {loss} loss over {weighing.words} feature(s) and a constant, "
         f"rows of {weighing.norm} norm at most 1"
     )
-    bound = Bound(rows=unit.max_rows, ones=1)
-    return ExactObjective(
-        solve,
-        size,
+    return sealed_problem(
+        lambda: _problem(parts, weighing, loss),
+        weighing.words + 1,
+        norm=weighing.norm,
         curvature=CURVATURE[loss],
-        sensitivity=Sensitivity.of_row_gradients(bound, norm=weighing.norm, entries=size),
-        unit=unit,
         query=query,
+        unit=unit,
         version=f"{version}/{weighing!r}",
     )
 
 
-def _problem(parts: list[Rows], weighing: Weighing, loss: LossName) -> _Problem:
+def sealed_problem(
+    layout: Callable[[], Problem],
+    size: int,
+    *,
+    norm: Norm,
+    curvature: Fraction,
+    query: str,
+    unit: Unit,
+    version: str,
+) -> ExactObjective:
+    """Seal a problem of rows with norm at most 1 and ℓ''·‖x‖₂² at most ``curvature``; it is laid out when solved."""
+    made: list[Problem] = []
+
+    def solve(noise: Ints, regularisation: Fraction, allowed: Fraction) -> Ints:
+        if not made:
+            made.append(layout())
+        return _certified(made[0], noise, regularisation, allowed)
+
+    bound = Bound(rows=unit.max_rows, ones=1)
+    return ExactObjective(
+        solve,
+        size,
+        curvature=curvature,
+        sensitivity=Sensitivity.of_row_gradients(bound, norm=norm, entries=size),
+        unit=unit,
+        query=query,
+        version=version,
+    )
+
+
+def _problem(parts: list[Rows], weighing: Weighing, loss: LossName) -> Problem:
     """Lay out the rows: words in their order, then the constant."""
     size = weighing.words + 1
     if not parts:
-        return _Problem.of(sp.csr_array((0, size)), loss, weighing.norm)
+        return Problem.of(sp.csr_array((0, size)), loss, weighing.norm)
     rows = concatenate(parts)
     ids, values, owner = row_vectors(rows, weighing)
     signs = 2 * rows.labels - 1
@@ -136,7 +204,7 @@ def _problem(parts: list[Rows], weighing: Weighing, loss: LossName) -> _Problem:
     places = np.insert(ids, words_end, size - 1).astype(np.int32)
     ends = words_end + np.arange(1, len(rows) + 1)
     matrix = sp.csr_array((data, places, np.concatenate([[0], ends])), shape=(len(rows), size))
-    return _Problem.of(matrix, loss, weighing.norm)
+    return Problem.of(matrix, loss, weighing.norm)
 
 
 def constant_share(weighing: Weighing) -> int:
@@ -146,7 +214,7 @@ def constant_share(weighing: Weighing) -> int:
     return math.isqrt(GRID**2 - weighing.words_share**2)
 
 
-def _certified(problem: _Problem, noise: Ints, regularisation: Fraction, allowed: Fraction) -> Ints:
+def _certified(problem: Problem, noise: Ints, regularisation: Fraction, allowed: Fraction) -> Ints:
     """Minimise until the norm of the gradient, rounding errors included, is at most ``allowed``.
 
     Newton's method; its steps by conjugate gradients, with the diagonal of the Hessian as preconditioner, because
@@ -157,31 +225,35 @@ def _certified(problem: _Problem, noise: Ints, regularisation: Fraction, allowed
     if np.abs(noise).max() >= 1 << 53:  # never seen, but possible: such noise is no double
         return _slowly(problem, noise, regularisation, theta, limit)
     lam, b = float(regularisation), noise / NOISE_GRID
+    n = problem.matrix.shape[0]
+    if n >= _MANY_ROWS:  # a minimiser for a part of the rows, on which all weighs less, is a good start
+        some = Problem.of(problem.matrix[::_SOME], problem.loss, "L1")
+        theta = _descend(some, lam / _SOME, b / _SOME, theta, n * 1e-5)[0]
+    theta, certain = _descend(problem, lam, b, theta, limit)
+    return _on_grid(theta) if certain else _slowly(problem, noise, regularisation, theta, limit)
 
-    def slope_at(point: Floats) -> tuple[Floats, Floats, float]:
-        """Margins, gradient, and a bound of its norm that includes all rounding."""
-        margins, slope, error = problem.gradient(point)
-        slope += lam * point + b
-        # Λ as a double is rounded; that changes the gradient by less than 2u·Λ·‖θ‖, which is part of this.
-        error += 8 * _UNIT * (lam * float(np.linalg.norm(point)) + float(np.linalg.norm(b)))
-        return margins, slope, float(np.linalg.norm(slope)) * (1 + 1e-9) + error
 
+def _descend(problem: Problem, lam: float, b: Floats, theta: Floats, limit: float) -> tuple[Floats, bool]:
+    """Newton's method until the gradient is below the limit, and whether it is."""
     for _ in range(_NEWTON_STEPS):
-        margins, slope, norm = slope_at(theta)
-        if norm <= limit:
-            return _on_grid(theta)
+        margins, slope, error = problem.gradient(theta)
+        slope += lam * theta + b
+        # Λ as a double is rounded; that changes the gradient by less than 2u·Λ·‖θ‖, which is part of this.
+        error += 8 * _UNIT * (lam * float(np.linalg.norm(theta)) + float(np.linalg.norm(b)))
+        if float(np.linalg.norm(slope)) * (1 + 1e-9) + error <= limit:
+            return theta, True
         step = _newton_step(problem, problem.curvatures(margins), lam, slope, limit)
         theta = theta + _step_length(problem, margins, step, lam, lam * theta + b) * step
-    return _slowly(problem, noise, regularisation, theta, limit)
+    return theta, False
 
 
-def _step_length(problem: _Problem, margins: Floats, step: Floats, lam: float, linear: Floats) -> float:
+def _step_length(problem: Problem, margins: Floats, step: Floats, lam: float, linear: Floats) -> float:
     """How far to go: the whole step, unless the objective rises again before its end; then about to its minimum.
 
     Looks at slopes alone: near the minimum values no longer tell two points apart. On a line the slope of a convex
     objective only grows, so that halving finds where it is near 0.
     """
-    moves = problem.matrix @ step
+    moves = problem.times(step)
     constant, growth = float(linear @ step), lam * float(step @ step)
 
     def slope(t: float) -> float:
@@ -200,9 +272,9 @@ def _step_length(problem: _Problem, margins: Floats, step: Floats, lam: float, l
     return low
 
 
-def _newton_step(problem: _Problem, curvatures: Floats, lam: float, slope: Floats, limit: float) -> Floats:
+def _newton_step(problem: Problem, curvatures: Floats, lam: float, slope: Floats, limit: float) -> Floats:
     """Solve (H + Λ)·step = −slope, loosely far from the minimum and within ``limit``/4 near it."""
-    matrix, flipped = problem.matrix, problem.matrix.T
+    matrix = problem.matrix
     squares = sp.csr_array((matrix.data**2, matrix.indices, matrix.indptr), shape=matrix.shape)
     diagonal = squares.T @ curvatures + lam
     step = np.zeros_like(slope)
@@ -214,7 +286,7 @@ def _newton_step(problem: _Problem, curvatures: Floats, lam: float, slope: Float
     for _ in range(_CONJUGATE_STEPS):
         if float(np.linalg.norm(rest)) <= goal:
             break
-        image = flipped @ (curvatures * (matrix @ direction)) + lam * direction
+        image = problem.back(curvatures * problem.times(direction)) + lam * direction
         length = product / float(direction @ image)
         step += length * direction
         rest -= length * image
@@ -228,7 +300,7 @@ def _on_grid(theta: Floats) -> Ints:
     return np.rint(theta * OUTPUT_GRID).astype(np.int64)  # the grid is a power of two: the product is exact
 
 
-def _slowly(problem: _Problem, noise: Ints, regularisation: Fraction, start: Floats, allowed: float) -> Ints:
+def _slowly(problem: Problem, noise: Ints, regularisation: Fraction, start: Floats, allowed: float) -> Ints:
     """Gradient descent in 60 decimal digits, certified in the end: for whatever floating point cannot certify."""
     matrix = problem.matrix
     rows = [

@@ -205,8 +205,10 @@ def feature_set(frame: DataFrame, schema: Schema) -> Column:
             parts.append(_sparse(column.name, kind, column))
         elif isinstance(column, CategoryColumn):
             single.append(_category(column.name, kind, column, schema.missing) + long(offset))
-        else:
+        elif isinstance(column, NumberColumn):
             single.append(_bin(column.name, kind, column) + long(offset))
+        else:
+            raise SchemaError(f"Column {column.name!r} is of a kind that Spark does not encode.", column=column.name)
     if single:
         parts.append(F.array(*single))
     return F.concat(*parts) if len(parts) > 1 else parts[0]

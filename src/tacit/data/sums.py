@@ -49,7 +49,7 @@ class Weighing:
     signed : bool
         For two classes: words of the first class are subtracted, those of the second added, in one column.
     copies : int
-        The words are this many runs of the same length, such as parts of a text; the places of all runs share a cell.
+        So many words in a row share a cell, such as those of the parts of a text.
     """
 
     weights: Longs = field(compare=False)
@@ -141,7 +141,7 @@ def row_vectors(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs, Longs]:
         is_word = entries < weighing.words
         entries, owner = entries[is_word], owner[is_word]
     weight = weighing.weights[entries]
-    cells = entries.astype(np.int64) % weighing.cells
+    cells = entries.astype(np.int64) // weighing.copies
     if weighing.norm == "L2" and weighing.copies > 1:
         cells, weight, owner = _together(cells, weight, owner, weighing.cells)
     mass = np.bincount(owner, weights=weight if weighing.norm == "L1" else weight * weight, minlength=len(rows))
@@ -263,6 +263,32 @@ def count_correct(batches: Iterable[Rows], rules: Rules, *, classes: int, unit: 
         unit=unit,
         query=f"rows that each of {rules.candidates} public rule(s) classifies correctly",
         version=f"{version}/{rules.digest()}",
+    )
+
+
+def count_margins(
+    batches: Iterable[Rows], rules: Rules, choice: int, edges: Floats, *, unit: Unit, version: str
+) -> Exact:
+    """Count rows by how far they are from a rule's threshold, and whether it gets them right: for two classes.
+
+    Returns
+    -------
+    Exact of shape (2, len(edges) + 1)
+        Rows that are wrong, and rows that are right, by the distance among the ascending ``edges``.
+    """
+    table = np.zeros((2, len(edges) + 1), dtype=np.int64)
+    mixture = rules.mixtures[choice // len(rules.thresholds)]
+    threshold = rules.thresholds[choice % len(rules.thresholds)]
+    for rows in batches:
+        margins = mix(row_scores(rows.indptr, rows.indices, rules), mixture) - threshold
+        right = (margins >= 0) == (rows.labels == 1)
+        np.add.at(table, (right.astype(np.int64), np.searchsorted(edges, np.abs(margins), side="right")), 1)
+    return Exact(
+        table,
+        sensitivity=Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1)),
+        unit=unit,
+        query=f"rows that a public rule gets right or wrong, by margin ({table.size})",
+        version=f"{version}/{rules.digest()}/{choice}/{edges.tolist()}",
     )
 
 

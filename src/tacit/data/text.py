@@ -234,8 +234,10 @@ def _repair(value: object) -> str | None:
     return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
-def token_hashes(text: pl.Series) -> tuple[NDArray[np.uint64], Longs]:
+def token_hashes(text: pl.Series, letters: int | None = None) -> tuple[NDArray[np.uint64], Longs]:
     """The XXH64 of every token of a text column, row by row, and where each row begins; repeated tokens repeat.
+
+    With ``letters``, of the first so many code points of every token.
 
     Works on bytes: ASCII is classified byte by byte; rows with other bytes are first folded and cut by
     Polars, so that afterwards every byte from 0x80 belongs to a word.
@@ -253,8 +255,24 @@ def token_hashes(text: pl.Series) -> tuple[NDArray[np.uint64], Longs]:
     if len(word) and word[0]:
         edges = np.concatenate([np.zeros(1, dtype=edges.dtype), edges])
     starts, ends = edges[0::2], edges[1::2]
+    if letters is not None:
+        ends = _cut(buffer, starts, ends, letters)
     hashes = hash_slices(buffer, starts, ends - starts)
     return hashes, np.searchsorted(starts, offsets)
+
+
+def _cut(buffer: NDArray[np.uint8], starts: Longs, ends: Longs, letters: int) -> Longs:
+    """Where the first so many code points of each token end."""
+    short = np.minimum(ends, starts + letters)
+    wide = (
+        np.flatnonzero(np.add.reduceat(buffer >= 0x80, starts)) if len(starts) and buffer.max() >= 0x80 else starts[:0]
+    )
+    places, limits = starts[wide], ends[wide]
+    for _ in range(letters):
+        lead = buffer[places]
+        places = np.minimum(places + 1 + (lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0), limits)
+    short[wide] = places
+    return short
 
 
 def token_lists(text: pl.Series) -> pl.Series:

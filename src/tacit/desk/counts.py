@@ -24,7 +24,7 @@ from tacit.data.rows import Rows, concatenate
 from tacit.data.schema import Schema
 from tacit.data.sources import Job, Source, open_source
 from tacit.data.statistics import count, in_parallel
-from tacit.data.sums import GRID, Rules, Weighing, count_correct, mix, mix_classes, normalised_sums
+from tacit.data.sums import GRID, Rules, Weighing, count_correct, count_margins, mix, mix_classes, normalised_sums
 from tacit.data.totals import feature_scores, row_lengths, total_sums
 from tacit.desk.parts import Part
 from tacit.desk.payer import one_off
@@ -32,7 +32,7 @@ from tacit.errors import PrivacyError, bad_parameter
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget, Number, exact, exact_delta, exact_epsilon
 from tacit.privacy.exact import Exact
-from tacit.privacy.gate import Plan
+from tacit.privacy.gate import Plan, Purse
 from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Mechanism
 from tacit.privacy.objective import ExactObjective
 from tacit.privacy.release import Receipt, Release
@@ -101,7 +101,9 @@ class Visit:
             self._source = open_source(data, schema, y=y, persons=persons, version=version)
         self._seed = self.account.seed if account is not None or random_state is None else _derived(random_state)
         self._batches: list[Rows] | None = None
-        self._plan: Plan | None = None
+        self._plan: Plan | Purse | None = None
+        self._steps: dict[str, Mechanism] = {}
+        self._last: str | None = None
         self._releases: dict[str, Release] = {}
 
     @property
@@ -118,6 +120,11 @@ class Visit:
     def version(self) -> str:
         """A name for the data and how they are bounded. Not for showing."""
         return f"{self._source.version}/{self._seed}"
+
+    @property
+    def seed(self) -> int:
+        """The secret that bounds rows and flips their coins. Not for showing."""
+        return self._seed
 
     # -- paying -------------------------------------------------------------------------------------------------------
 
@@ -139,11 +146,33 @@ class Visit:
             random_state=self.random_state,
         )
 
+    def start_freely(self, name: str, first: Mechanism) -> None:
+        """Pay for the whole visit at once, where earlier answers decide on the mechanisms of later steps: see ``then``.
+
+        ``first`` is the mechanism of class sizes: an ε that is too small for it is refused before it is charged.
+        """
+        first.describe(Sensitivity.of_row_counts(Bound(rows=self.unit.max_rows, ones=1)))
+        self._plan = Purse(
+            self.account,
+            f"{self.owner}: {name}; features {self.schema.fingerprint}",
+            Budget(self.epsilon, self.delta),
+            version=self._source.version,
+            random_state=self.random_state,
+        )
+
+    def then(self, step: str, mechanism: Mechanism, *, last: bool = False) -> None:
+        """Fix the mechanism of the next step of a visit that was started freely."""
+        self._steps[step] = mechanism
+        self._last = step if last else None
+
     def release(self, step: str, statistic: Exact | ExactObjective) -> Release:
         """Draw one step that was paid for."""
         if self._plan is None:
             raise PrivacyError("Nothing was paid for yet: call start() first.")
-        release = self._plan.release(step, statistic)
+        if isinstance(self._plan, Purse):
+            release = self._plan.release(statistic, self._steps[step], last=step == self._last)
+        else:
+            release = self._plan.release(step, statistic)
         self._releases[step] = release
         return release
 
@@ -209,6 +238,11 @@ class Visit:
         classes = len(self.schema.classes)
         statistic = count_correct(self.rows(), rules, classes=classes, unit=self.unit, version=version)
         return int(self.release(step, statistic).values[0])
+
+    def margins(self, step: str, rules: Rules, choice: int, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Rows that a rule for two classes gets wrong, and those it gets right, by their distance to its threshold."""
+        statistic = count_margins(self.rows(), rules, choice, edges, unit=self.unit, version=self.version)
+        return self.release(step, statistic).values.reshape(2, -1)
 
     def select(self, step: str, score: str) -> NDArray[np.int64]:
         """Indices that the step's mechanism chooses by the exact scores of features; no row is cut for that."""

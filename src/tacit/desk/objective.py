@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.objective import CURVATURE, LossName, Norm, classification_problem
+from tacit.data.regression import Regressors, text_regression
 from tacit.data.sums import GRID, MAX_WEIGHT, Weighing
 from tacit.desk.counts import Visit
 from tacit.errors import ParameterError
 from tacit.privacy.objective import OUTPUT_GRID, GaussianObjectivePerturbation, ObjectivePerturbation
 from tacit.privacy.unit import Bound, Sensitivity
 
-__all__ = ["CURVATURE", "LossName", "Norm", "minimise", "perturbation"]
+__all__ = ["CURVATURE", "LossName", "Norm", "Regressors", "minimise", "perturbation", "regress"]
+
+MOST_LEARNT = 80_000
+"""Rows, about, that a regression of texts learns from: more take long and add little, as the noise is small by then."""
+
+CURVATURE_SHARE = Fraction(20, 100)
+"""The part of ε that hides the curvature in a regression of texts, whose rows have small L2 norms."""
 
 USUAL_ONES = 12
 """Ones of a usual row, for choosing the norm; a row that has more gains more from the norm L2."""
@@ -60,4 +68,14 @@ def minimise(
         norm=norm,
     )
     statistic = classification_problem(visit.rows(), weighing, loss, unit=visit.unit, version=visit.version)
+    return visit.release(step, statistic).values / OUTPUT_GRID
+
+
+def regress(visit: Visit, step: str, regressors: Regressors, epsilon: Fraction, rows: float) -> NDArray[np.float64]:
+    """The released coefficients of a regression of texts; ``rows`` is about how many there are."""
+    rate = min(Fraction(1), Fraction(MOST_LEARNT, max(int(rows), 1)))
+    statistic = text_regression(
+        visit.rows(), regressors, rate=rate, seed=visit.seed, unit=visit.unit, version=visit.version
+    )
+    visit.then(step, ObjectivePerturbation(epsilon, statistic.curvature, regressors.size, share=CURVATURE_SHARE))
     return visit.release(step, statistic).values / OUTPUT_GRID

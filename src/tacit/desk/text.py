@@ -16,7 +16,7 @@ from tacit.data.hashing import hash_strings
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
 from tacit.data.sources import as_series
-from tacit.data.style import EDGES, NUMBER, PATTERNS, ZONES, style_schema, with_style
+from tacit.data.style import BORDERS, EDGES, LETTERS, NUMBER, PATTERNS, style_schema, with_style
 from tacit.data.sums import Rules, row_scores
 from tacit.data.text import token_lists, tokens, valid_text
 from tacit.desk.counts import Visit
@@ -40,7 +40,7 @@ __all__ = [
 
 STYLES = len(PATTERNS)
 STYLE_BINS = len(EDGES)
-TEXT_PARTS = len(ZONES)
+TEXT_PARTS = len(BORDERS) + 1
 MOST_PUBLIC = 1 << 16
 """Public texts that are read; more of them tell little more."""
 
@@ -93,7 +93,7 @@ def text_width(bits: int) -> int:
 
 
 def public_rows(texts: Any, bits: int, owner: str) -> Any:
-    """Public texts as a sparse binary matrix of their words, part after part of a text: at most ``MOST_PUBLIC``."""
+    """Public texts as a sparse binary matrix of their words by part of the text: at most ``MOST_PUBLIC``."""
     series = _texts(texts, owner)
     if not len(series):
         raise bad_parameter(owner, "public_text", "at least one public text", "none")
@@ -111,7 +111,10 @@ def word_frequencies(language: str, bits: int, length: float, owner: str) -> Flo
 
 
 def bucket_names(bits: int, language: str | None, texts: Any, owner: str) -> dict[int, str]:
-    """The most frequent public word of each bucket, from public texts or a list of words; empty where neither is."""
+    """The most frequent public word of each bucket, from public texts or a list of words; empty where neither is.
+
+    Of a long word the beginning is told, which is all that counts.
+    """
     if texts is not None:
         lists = token_lists(_texts(texts, owner))
         table = lists.explode().drop_nulls().value_counts(sort=True)
@@ -123,7 +126,7 @@ def bucket_names(bits: int, language: str | None, texts: Any, owner: str) -> dic
         return {}
     names: dict[int, str] = {}
     for word, bucket in zip(words, _buckets(words, bits).tolist(), strict=True):
-        names.setdefault(bucket, word)
+        names.setdefault(bucket, word if len(word) <= LETTERS else f"{word[:LETTERS]}…")
     return names
 
 
@@ -157,7 +160,8 @@ def _word_list(language: str, owner: str) -> tuple[list[str], Floats]:
 
 
 def _buckets(words: list[str], bits: int) -> NDArray[np.int64]:
-    return np.asarray(hash_strings(valid_text(words).str.replace_all(*NUMBER)) & ((1 << bits) - 1)).astype(np.int64)
+    beginnings = valid_text(words).str.replace_all(*NUMBER).str.slice(0, LETTERS)
+    return np.asarray(hash_strings(beginnings) & ((1 << bits) - 1)).astype(np.int64)
 
 
 def _schema(bits: int, classes: tuple[Any, ...]) -> Schema:

@@ -14,9 +14,9 @@ from tacit.desk.counts import GRID, Weighing
 from tacit.desk.text import TEXT_PARTS, public_rows, word_frequencies
 from tacit.models._base import Floats
 
-PART_WEIGHT = np.array([1.0, 0.5, 0.25])
-"""Weights of a text's opening, middle and rest: about 20/(20 + p) for its p-th word. Early words tell most, and a long
-text spreads its norm over many."""
+PART_WEIGHT = 20 / (20 + np.array([2.5, 10.5, 27.0, 66.0, 180.0]))
+"""Weights of the parts of a text: about 20/(20 + p) for its p-th word. Early words tell most, and a long text spreads
+its norm over many."""
 
 LEAST_WORDS = 4
 """Texts of fewer words count as if they had this many."""
@@ -27,7 +27,7 @@ LEAST_PART = 0.3
 LIST_LENGTH = 15.0
 """Words that a text is taken to have where only a list of words is public."""
 
-WORTH_KNOWING = {"text": 15.0, "list": 3.0}
+WORTH_KNOWING = {"text": 15.0, "list": 10.0}
 """Words that are expected in at least this many rows, times 1/ε, keep their place: rarer ones are mostly noise. Public
 texts of the same kind can be trusted more in this than a list of words."""
 
@@ -68,9 +68,8 @@ class Prior:
         """Learn from public texts of the same kind."""
         found = public_rows(texts, bits, owner)
         cells = 1 << bits
-        places = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr)), found.indices % cells
-        rows = sp.csr_array((PART_WEIGHT[found.indices // cells], places), shape=(found.shape[0], cells))
-        rows.sum_duplicates()
+        weights, buckets = PART_WEIGHT[found.indices % TEXT_PARTS], found.indices // TEXT_PARTS
+        rows = sp.csr_array((weights, buckets, found.indptr), shape=(found.shape[0], cells))
         # Half a text more for every bucket: a word that the public texts lack is rare, not impossible.
         share = (np.bincount(rows.indices, minlength=cells) + 0.5) / (found.shape[0] + 1)
         return cls(share, rows)
@@ -138,20 +137,20 @@ def word_weights(
     """Ways to weigh words (each classes × buckets) by how far each class is ahead in the released sums.
 
     ``rows`` is the number of rows that were added up, ``variance`` that of the noise. Without public texts a word's
-    log-odds are estimated as if it occurred in one class alone, or as often as a list says if that is more, and damped.
-    Public texts of the same kind give two estimates: of a linear regression on single words, and of one on all frequent
-    words, with the public covariance in place of the private one.
+    log-odds are estimated as if it occurred in one class alone, and damped; with a list of words also as if it occurred
+    as often as the list says besides. Public texts of the same kind give two estimates: of a linear regression on
+    single words, and of one on all frequent words, with the public covariance in place of the private one.
     """
-    noise = math.sqrt(variance / 2)
+    damped = np.abs(ahead) + DAMPING * math.sqrt(variance / 2)
     if prior is None:
-        return [ahead / (np.abs(ahead) + DAMPING * noise)]
+        return [ahead / damped]
     part = weighing.words_share / GRID
-    unit = weighing.weights[: weighing.cells].max() / weights.max()
+    unit = weighing.weights.max() / (weights.max() * PART_WEIGHT[0])
     least = weighing.floor / (unit if weighing.norm == "L1" else unit**2)
     mean, square = prior.moments(weights, weighing.norm, least)
     total = rows * mean * part
     if prior.rows is None:
-        return [weights * ahead / (total + np.abs(ahead) + DAMPING * noise)]
+        return [weights * ahead / damped, weights * ahead / (total + damped)]
     spread = CLUSTERING * rows * square * part**2
     single = weights * ahead * total / np.maximum(total**2 + spread + variance, 1e-300)
     return [single, _correlated(ahead, rows, variance, weights, weighing.norm, least, part, prior)]
@@ -185,5 +184,5 @@ def _correlated(
 
 def by_part(values: Floats) -> Floats:
     """Repeat values of buckets (last axis) for each part of a text, with the part's weight."""
-    whole: Floats = np.concatenate([values * weight for weight in PART_WEIGHT[:TEXT_PARTS]], axis=-1)
+    whole: Floats = np.repeat(values, TEXT_PARTS, axis=-1) * np.tile(PART_WEIGHT, values.shape[-1])
     return whole

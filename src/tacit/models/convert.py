@@ -184,7 +184,7 @@ def text_coefficients(model: TextClassifier) -> tuple[Floats, Floats]:
     mixture = rules.mixtures[model.choice_ // len(rules.thresholds)]
     threshold = rules.thresholds[model.choice_ % len(rules.thresholds)]
     if classes == 2:
-        return SLOPE * (rules.weights @ mixture)[None, :], np.array([-SLOPE * threshold])
+        return (rules.weights @ mixture)[None, :], np.array([-threshold])
     blocks = rules.weights.reshape(len(rules.weights), len(mixture), classes)
     offsets = np.zeros(classes) if rules.offsets is None else rules.offsets
     return SLOPE * np.einsum("dpc,p->cd", blocks, mixture), SLOPE * threshold * offsets

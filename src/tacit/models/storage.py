@@ -31,7 +31,8 @@ from tacit.models.text import TextClassifier
 from tacit.privacy.release import Receipt
 
 FORMAT = "tacit-model"
-VERSION = 1
+VERSION = 2
+"""2: words of texts are told apart by their beginning, and counted where they stand first."""
 
 Json = dict[str, Any]
 
@@ -96,8 +97,9 @@ def load(path: str | Path) -> Any:
     if body.get("format") != FORMAT:
         raise reader.error("it is no model of tacit's. Models are written by model.save or by 'tacit run'")
     version = reader.whole("version", 1)
-    if version > VERSION:
-        raise reader.error(f"it has version {version}, and this tacit reads up to {VERSION}. Install a newer tacit")
+    if version != VERSION:
+        remedy = "Install a newer tacit" if version > VERSION else "Fit the model anew: texts were read otherwise then"
+        raise reader.error(f"it has version {version}, and this tacit reads version {VERSION}. {remedy}")
     reader.only({"format", "version", "library", "model", "sha256"})
     model = reader.mapping("model")
     if body.get("sha256") != _digest(model):

@@ -2,38 +2,67 @@
 
 One charge pays for three steps: how many rows each class has; one vector of sums, to which every text adds a vector of
 norm 1 made of its words and its style; and the choice of a rule from a public grid by how many texts it gets right.
+Where there are many rows for their ε, a regression on the clearest words takes the place of the choice.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 
 from tacit.desk.counts import GRID, Rules, Visit, Weighing, check_classes, mix, mix_classes
+from tacit.desk.objective import Regressors, regress
 from tacit.desk.text import STYLES, TEXT_PARTS, score_texts, text_visit
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted
 from tacit.models._words import LEAST_PART, LEAST_WORDS, Prior, by_part, word_weights
-from tacit.privacy.mechanisms import Mechanism, Selection
+from tacit.privacy.mechanisms import Selection
 
-SHARES = {"labels": Fraction(2, 100), "sums": Fraction(78, 100), "rule": Fraction(20, 100)}
-"""Parts of ε: the class sizes only set scales, and choosing a rule costs about ln(candidates)/ε of the rows."""
+SHARES = {step: Fraction(part, 100) for step, part in {"labels": 2, "sums": 81, "rule": 14, "margins": 3}.items()}
+INFORMED = SHARES | {"sums": Fraction(76, 100), "rule": Fraction(19, 100)}
+"""Parts of ε: the class sizes only set scales, and choosing a rule costs a few times 1/ε rows. Public texts make more
+of the same sums, so that the choice may have more."""
+
+LEARNING = SHARES | {"sums": Fraction(48, 100), "regression": Fraction(47, 100)}
+"""The same where the last step is a regression."""
+
+ENOUGH = 10_000
+"""From so many rows, times ε, a regression beats the choice of a rule."""
+
+CLEAREST = 500
+"""Words that a regression learns about: those with the largest sums."""
+
+ROOM = {"words": 0.65, "style": 0.15, "score": 0.15, "constant": 0.05}
+"""Parts of a row's norm in a regression."""
+
+REACH = 3.0
+"""Where the score of words is clipped in a regression, in deviations."""
+
+CROWD = 2
+"""A text of n words usually has fewer than this times √n of the clearest ones."""
 
 STYLE_SHARE = 0.2
 """Part of a text's vector that tells its style rather than its words."""
 
 STYLE_CAP = 2.0
-MIXTURES = 9
-BLENDS = 5
+MIXTURES = 5
+BLENDS = 3
 """Mixtures of words and style, and of two ways to weigh words, that are tried."""
 
-THRESHOLDS = np.linspace(-2.0, 2.0, 41)
+THRESHOLDS = np.linspace(-2.0, 2.0, 21)
 SLOPE = 2.0
-"""From the distance to the threshold, in deviations of the score, to log-odds."""
+"""From the distance to the threshold, in deviations of the score, to log-odds: a first guess."""
+
+SLOPE_SPREAD = 0.7
+"""Deviation of the logarithm of the slope around the first guess."""
+
+MARGINS: Floats = 2.0 ** np.arange(-3.0, 3.0)
+"""Distances to the threshold at which bins of margins begin."""
 
 
 class TextClassifier(PrivateClassifier):
@@ -60,7 +89,7 @@ class TextClassifier(PrivateClassifier):
     Attributes
     ----------
     classes_ : array
-    rules_ : the public grid of rules; ``choice_`` is the number of the one that was chosen
+    rules_ : the linear rule for two classes; for more, the public grid of rules, of which ``choice_`` was chosen
     clearness_ : array, one number for each bucket and bin of style
         How far its released sums are from what noise alone would give, in scales of the noise.
     receipt_ : Receipt
@@ -132,23 +161,80 @@ class TextClassifier(PrivateClassifier):
             random_state=self.random_state,
             persons=persons,
         )
-        steps: dict[str, Mechanism] = {
-            "labels": visit.noise(SHARES["labels"], delta_share=0),
-            "sums": visit.noise(SHARES["sums"]),
-            "rule": Selection(visit.epsilon * SHARES["rule"]),
-        }
-        visit.start(f"{2**self.bits} buckets; public: {'nothing' if prior is None else prior.name}", steps)
+        name = f"{2**self.bits} buckets; public: {'nothing' if prior is None else prior.name}"
+        first = visit.noise(_shares(prior)["labels"], delta_share=0)
+        visit.start_freely(name, first)
+        visit.then("labels", first)
         labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
-        weighing, weights = _weigh(labels, prior, 1 << self.bits, visit)
-        words, style = visit.sums("sums", weighing)
-        deviation = visit.deviation("sums") / GRID
-        noise = deviation / math.sqrt(2)
-        self.rules_ = _rules(words, style, labels, deviation, weighing, weights, prior)
-        self.clearness_ = _clearness(words, style, noise)
-        self.choice_ = visit.choose("rule", self.rules_)
+        plenty = float(visit.epsilon) * labels.sum() >= ENOUGH * visit.unit.max_rows
+        if plenty and len(classes) == 2 and not visit.delta:
+            shares = LEARNING
+            self._learn(visit, labels, prior)
+        else:
+            shares = _shares(prior)
+            self._choose(visit, labels, prior, shares)
+        if len(classes) == 2:
+            self._calibrate(visit, shares["margins"])
         self.classes_ = np.array(classes)
         self.receipt_ = visit.receipt()
         return self
+
+    def _choose(self, visit: Visit, labels: Floats, prior: Prior | None, shares: dict[str, Fraction]) -> None:
+        """Release sums of words and style, and choose a rule from a grid."""
+        binary = len(labels) == 2
+        visit.then("sums", visit.noise(shares["sums"] + (0 if binary else shares["margins"])))
+        self.rules_ = self._rules_from_sums(visit, labels, prior, STYLE_SHARE)
+        visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=not binary)
+        self.choice_ = visit.choose("rule", self.rules_)
+        if binary:
+            mixture = self.rules_.mixtures[self.choice_ // len(THRESHOLDS)]
+            words = self.rules_.weights[:, :-1] @ mixture[:-1]
+            threshold = self.rules_.thresholds[self.choice_ % len(THRESHOLDS)]
+            self.rules_ = _one_rule(self.rules_, words, self.rules_.weights[:, -1] * mixture[-1], threshold)
+            self.choice_ = 0
+
+    def _calibrate(self, visit: Visit, share: Fraction) -> None:
+        """Turn the rule's scores into log-odds by how often it is right at which distance from its threshold."""
+        visit.then("margins", visit.noise(share, delta_share=0), last=True)
+        wrong, right = visit.margins("margins", self.rules_, 0, MARGINS)
+        slope = _slope(wrong, right, visit.deviation("margins"))
+        rule = self.rules_
+        self.rules_ = replace(rule, weights=rule.weights * slope, thresholds=rule.thresholds * slope)
+
+    def _rules_from_sums(self, visit: Visit, labels: Floats, prior: Prior | None, style_share: float) -> Rules:
+        weighing, weights = _weigh(labels, prior, 1 << self.bits, visit, style_share)
+        words, style = visit.sums("sums", weighing)
+        deviation = visit.deviation("sums") / GRID
+        self.clearness_ = _clearness(words, style, deviation / math.sqrt(2))
+        return _rules(words, style, labels, deviation, weighing, weights, prior)
+
+    def _learn(self, visit: Visit, labels: Floats, prior: Prior | None) -> None:
+        """Release sums of words, and regress labels on their score, on the clearest words and on style."""
+        visit.then("sums", visit.noise(LEARNING["sums"]))
+        rules = self._rules_from_sums(visit, labels, prior, 0.0)
+        ways = rules.mixtures.shape[1] - 1
+        blend = np.append(np.full(ways, 1 / math.sqrt(ways)), 0.0)
+        buckets = rules.words // TEXT_PARTS
+        clear = np.argsort(-self.clearness_[: rules.words : TEXT_PARTS], kind="stable")[:CLEAREST]
+        chosen = np.full(buckets, -1, dtype=np.int64)
+        chosen[clear] = np.arange(len(clear))
+        regressors = Regressors(
+            score=replace(rules, mixtures=blend[None, :], thresholds=np.zeros(1)),
+            reach=REACH,
+            chosen=chosen,
+            copies=TEXT_PARTS,
+            others=STYLES,
+            shares={part: int(GRID * share) for part, share in ROOM.items()},
+            crowd=CROWD,
+            least=LEAST_WORDS,
+        )
+        found = regress(visit, "regression", regressors, visit.epsilon * LEARNING["regression"], labels.sum())
+        by_word = found[: len(clear)] * ROOM["words"] / CROWD
+        words, style = np.zeros(len(rules.weights)), np.zeros(len(rules.weights))
+        words[: rules.words] = rules.weights[: rules.words] @ blend * (found[-2] * ROOM["score"] / REACH)
+        words[: rules.words] += np.repeat(np.where(chosen >= 0, by_word[chosen], 0.0), TEXT_PARTS)
+        style[rules.words :] = found[len(clear) : -2] * ROOM["style"] / STYLES
+        self.rules_, self.choice_ = _one_rule(rules, words, style, -found[-1] * ROOM["constant"]), 0
 
     def _prior(self, owner: str) -> Prior | None:
         if self.public_text is not None and self.word_list is not None:
@@ -166,14 +252,42 @@ class TextClassifier(PrivateClassifier):
         mixture = rules.mixtures[self.choice_ // len(rules.thresholds)]
         threshold = rules.thresholds[self.choice_ % len(rules.thresholds)]
         if len(self.classes_) == 2:
-            half: Floats = SLOPE / 2 * (mix(scores, mixture) - threshold)
+            half: Floats = (mix(scores, mixture) - threshold) / 2
             return np.column_stack([-half, half])
         offsets = np.zeros(len(self.classes_)) if rules.offsets is None else rules.offsets
         spread: Floats = SLOPE * (mix_classes(scores, mixture, len(self.classes_)) + threshold * offsets)
         return spread
 
 
-def _weigh(labels: Floats, prior: Prior | None, buckets: int, visit: Visit) -> tuple[Weighing, Floats]:
+def _one_rule(rules: Rules, words: Floats, style: Floats, threshold: float) -> Rules:
+    """A single rule: weights of words, over the root of their number, and of style."""
+    weights = np.column_stack([words, style])
+    thresholds = np.array([threshold], dtype=np.float64)
+    return replace(rules, weights=weights, mixtures=np.ones((1, 2)), thresholds=thresholds, power=("root", "none"))
+
+
+def _slope(wrong: Floats, right: Floats, deviation: float) -> float:
+    """The factor from scores to log-odds that explains best how often the rule is wrong at which distance.
+
+    Least squares on shares of wrong rows, each as uncertain as chance and noise make it, around a first guess.
+    """
+    steps = np.linspace(-3, 3, 121)
+    factors = SLOPE * np.exp(steps * SLOPE_SPREAD)
+    middle = np.concatenate([MARGINS[:1] / 2, np.sqrt(MARGINS[1:] * MARGINS[:-1]), MARGINS[-1:] * math.sqrt(2)])
+    rows = np.maximum(wrong + right, 1.0)
+    share = np.clip(wrong / rows, 0.0, 0.5)
+    variance = share.mean() / rows + 2 * (deviation / rows) ** 2
+    misfit = (share - 1 / (1 + np.exp(np.outer(factors, middle)))) ** 2 / variance
+    return float(factors[np.argmin(misfit.sum(axis=1) + steps**2)])
+
+
+def _shares(prior: Prior | None) -> dict[str, Fraction]:
+    return INFORMED if prior is not None and prior.rows is not None else SHARES
+
+
+def _weigh(
+    labels: Floats, prior: Prior | None, buckets: int, visit: Visit, style_share: float
+) -> tuple[Weighing, Floats]:
     """How texts turn into vectors of norm 1, from released class sizes and public frequencies; and the weights."""
     norm: Literal["L1", "L2"] = "L2" if visit.delta else "L1"
     weights = np.ones(buckets) if prior is None else prior.weights(labels.sum(), float(visit.epsilon))
@@ -182,8 +296,8 @@ def _weigh(labels: Floats, prior: Prior | None, buckets: int, visit: Visit) -> t
     typical = LEAST_WORDS if prior is None else LEAST_PART * prior.mass(weights, norm)
     # Classes are weighed down to the smallest, so that a word that is as common in all of them sums to about zero.
     scale = np.maximum(np.minimum(1.0, labels.min() / labels), 0.05)
-    style = STYLE_SHARE / STYLES if norm == "L1" else math.sqrt(STYLE_SHARE / STYLES)
-    words = 1 - STYLE_SHARE if norm == "L1" else math.sqrt(1 - STYLE_SHARE)
+    style = style_share / STYLES if norm == "L1" else math.sqrt(style_share / STYLES)
+    words = 1 - style_share if norm == "L1" else math.sqrt(1 - style_share)
     weighing = Weighing(
         whole,
         floor=max(math.ceil(typical * (unit if norm == "L1" else unit**2)), 1),
@@ -243,7 +357,7 @@ def _mixtures(ways: int) -> Floats:
 def _clearness(words: Floats, style: Floats, noise: float) -> Floats:
     """The largest gap between classes of each feature's released sums, in scales of the noise."""
     by_words = np.abs(words[0]) if len(words) == 1 else np.ptp(words, axis=0)
-    clearness: Floats = np.concatenate([*[by_words] * TEXT_PARTS, np.ptp(style, axis=0)]) / noise
+    clearness: Floats = np.concatenate([np.repeat(by_words, TEXT_PARTS), np.ptp(style, axis=0)]) / noise
     return clearness
 
 

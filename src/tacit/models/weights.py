@@ -78,7 +78,10 @@ def _of_texts(model: Any, language: str | None) -> list[tuple[str, float]] | Non
         return None
     parts = rules.weights @ rules.mixtures[model.choice_ // len(rules.thresholds)]
     buckets = 1 << model.bits
-    shown_of = np.r_[:buckets, rules.words : len(parts)]  # words in a text's opening; later ones weigh a part of that
+    parted = rules.words // buckets
+    shown_of = np.r_[
+        : rules.words : parted, rules.words : len(parts)
+    ]  # words at a text's beginning; later ones weigh less
     weights = parts[shown_of]
     public = bucket_names(model.bits, model.word_list or language, model.public_text, "feature_weights")
     words = [f"“{public[bucket]}”" if bucket in public else f"bucket {bucket}" for bucket in range(buckets)]

@@ -59,6 +59,10 @@ class Cell:
         content = json.dumps([self.kind, self.parameters])
         return int(hashlib.sha256(content.encode()).hexdigest()[:12], 16)
 
+    def place(self, folder: Path) -> Path:
+        """Its file. What is not private says so in its name."""
+        return folder / f"{self.key}{'.not-private' if self['form'] in AS_WRITTEN else ''}.json"
+
     def compute(self, folder: str | None) -> Result:
         """Compute it."""
         rng = np.random.default_rng(self.seed)
@@ -131,7 +135,7 @@ def code_digest(as_written: bool) -> str:
 def _computed(cell: Cell, cache_folder: str, data_folder: str | None) -> Result:
     """Compute a cell in a worker and keep it: written aside and then renamed, so that no file is ever half a cell."""
     result = cell.compute(data_folder)
-    place = Path(cache_folder) / f"{cell.key}.json"
+    place = cell.place(Path(cache_folder))
     content = {"kind": cell.kind, "parameters": dict(cell.parameters), "seed": cell.seed, "result": result}
     aside = place.with_suffix(f".{os.getpid()}")
     aside.write_text(json.dumps(content))
@@ -164,7 +168,7 @@ def run(
     wanted = list(dict.fromkeys(cells))
     results: dict[Cell, Result] = {}
     for cell in wanted:
-        place = cache_folder / f"{cell.key}.json"
+        place = cell.place(cache_folder)
         if place.exists():
             results[cell] = json.loads(place.read_text())["result"]
     left = [cell for cell in wanted if cell not in results]

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import sklearn
+
 import tacit
 from tacit.errors import bad_parameter
-from tacit.paper import classifiers, finding, naive, page, rocs, scoring
+from tacit.paper import areas, classifiers, finding, naive, page, rocs, scoring
 from tacit.paper.cells import Cell, run
 from tacit.paper.corpus import check_files
 from tacit.paper.tables import Item, Scale, Shown
 
-ITEMS: tuple[Item, ...] = (*scoring.ITEMS, *naive.ITEMS, *classifiers.ITEMS, *finding.ITEMS, *rocs.ITEMS)
+ITEMS: tuple[Item, ...] = (*scoring.ITEMS, *naive.ITEMS, *classifiers.ITEMS, *finding.ITEMS, *rocs.ITEMS, *areas.ITEMS)
 
 
 def choose(only: Sequence[str] | None) -> list[Item]:
@@ -63,16 +67,21 @@ def reproduce(
     sets = list(dict.fromkeys(cell["data"] for cell in wanted))
     check_files(sets, data)
     facts = {name: Cell.of("facts", data=name, form="exact") for name in sets}
-    results = run([*facts.values(), *wanted], out / "cache", data, jobs=jobs, tell=tell)
+    plan = [*facts.values(), *wanted]
+    kept = sum(cell.place(out / "cache").exists() for cell in set(plan))
+    results = run(plan, out / "cache", data, jobs=jobs, tell=tell)
     shown = [(item, item.show(results, scale)) for item in items]
     pictures = {item.name: _write(out, item, what) for item, what in shown}
     summary = {
         "tacit": tacit.__version__,
         "size": "quick" if quick else "full",
         "cells": len(results),
+        "cached": kept,
         "seconds": round(time.monotonic() - started),
+        "processes": jobs,
     }
-    text = page.build(shown, pictures, {name: results[cell] for name, cell in facts.items()}, summary)
+    software = {"Python": platform.python_version(), "NumPy": np.__version__, "scikit-learn": sklearn.__version__}
+    text = page.build(shown, pictures, {name: results[cell] for name, cell in facts.items()}, summary | software)
     (out / "index.html").write_text(text, encoding="utf-8")
     claims = [{"item": item.name, **asdict(claim)} for item, what in shown for claim in what.claims]
     return {"page": str(out / "index.html"), **summary, "claims": claims}

@@ -204,7 +204,7 @@ class Purse:
         """The one charge that pays for all steps."""
         return self._charge
 
-    def release(self, statistic: Exact, mechanism: Mechanism, *, last: bool = False) -> Release:
+    def release(self, statistic: Exact | ExactObjective, mechanism: Mechanism, *, last: bool = False) -> Release:
         """Draw the next step. A purse that is walked again, step by step, gives the stored draws.
 
         Draws are numbered, and each is stored with what it was: two walks over one charge agree as far as both go, so

@@ -68,7 +68,7 @@ class ExactObjective(Sealed):
     size : int
         Length of θ.
     curvature : Fraction
-        Upper bound c of ℓ''.
+        Upper bound c of ℓ''·‖x‖₂².
     sensitivity : Sensitivity
         Of the gradient Σ ℓ'·x, where rows have L2 norm at most 1 and −1 ≤ ℓ' ≤ 0.
     """
@@ -98,20 +98,23 @@ class ExactObjective(Sealed):
 class ObjectivePerturbation(PureMechanism):
     """Releases the minimiser of a regularised convex loss whose objective is perturbed by discrete Laplace noise: ε-DP.
 
-    Rows have L2 norm at most 1, |ℓ'| ≤ 1 and 0 ≤ ℓ'' ≤ c. ε is divided: the noise hides a row's gradient, the
-    regularisation Λ its curvature, and a little output noise the inexactness of the minimiser.
+    Rows have L2 norm at most 1, |ℓ'| ≤ 1 and 0 ≤ ℓ''·‖x‖₂² ≤ c. ε is divided: the noise hides a row's gradient, the
+    regularisation Λ its curvature, and a little output noise the inexactness of the minimiser. Where ``share``, the
+    curvature's part of ε, is not given, a rule finds it and keeps Λ from falling below the deviation of the noise.
     """
 
     name: ClassVar[str] = "objective perturbation"
     proof: ClassVar[str] = "docs/proofs/objective-perturbation.md"
     curvature: Fraction
     size: int
+    share: Fraction | None
 
-    def __init__(self, epsilon: Number, curvature: Fraction, size: int) -> None:
+    def __init__(self, epsilon: Number, curvature: Fraction, size: int, *, share: Fraction | None = None) -> None:
         owner = type(self).__name__
         PureMechanism.__init__(self, epsilon)
         object.__setattr__(self, "curvature", Fraction(curvature))
         object.__setattr__(self, "size", int(size))
+        object.__setattr__(self, "share", share)
         if self.curvature <= 0 or not 1 <= self.size <= 1 << 20:
             raise bad_parameter(owner, "curvature, size", "above 0, with 1 to 2^20 coefficients", (curvature, size))
 
@@ -120,7 +123,7 @@ class ObjectivePerturbation(PureMechanism):
 
         A Λ below the deviation of the noise would only let the noise move the coefficients more.
         """
-        for share in CURVATURE_SHARES:
+        for share in CURVATURE_SHARES if self.share is None else (self.share,):
             noise, curvature = self.epsilon * (1 - OUTPUT_SHARE - share), self.epsilon * share
             if self._hiding(curvature, sensitivity) <= self._deviation(noise, sensitivity):
                 break
@@ -148,7 +151,7 @@ class ObjectivePerturbation(PureMechanism):
         """Λ: enough to hide a unit's curvature, and not below the noise's deviation, which suits it."""
         # The part of the inexactness that the noise's grid causes must be half of it at most.
         certifiable = max(LEAST_REGULARISATION, 2 * self.left_out() / INEXACTNESS)
-        suitable = Fraction(f"{self.deviation(sensitivity):.6g}")
+        suitable = Fraction(f"{self.deviation(sensitivity):.6g}") if self.share is None else Fraction(0)
         return max(self._hiding(self.split(sensitivity)[1], sensitivity), certifiable, suitable)
 
     def _hiding(self, curvature: Fraction, sensitivity: Sensitivity) -> Fraction:
