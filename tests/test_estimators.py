@@ -63,6 +63,7 @@ ESTIMATORS: dict[str, tuple[Any, dict[str, str]]] = {
     "CountSelector, two rounds": (tacit.CountSelector(threshold=3.0, rounds=2, **LOUD), SELECTOR),
     "TopKSelector": (tacit.TopKSelector(k=1, **LOUD), CHOOSER),
     "ThresholdSelector": (tacit.ThresholdSelector(threshold=3.0, **LOUD), CHOOSER),
+    "ThresholdSelector, no limit": (tacit.ThresholdSelector(threshold=3.0, max_selected=None, **LOUD), CHOOSER),
     "ClusterSelector": (tacit.ClusterSelector(threshold=3.0, n_clusters=2, **LOUD), CHOOSER),
     "TextClassifier": (tacit.TextClassifier(**LOUD), {}),
     "TabularClassifier": (tacit.TabularClassifier(schema=SCHEMA, **LOUD), {}),

@@ -111,7 +111,7 @@ class Workflow:
     >>> result = Workflow(epsilon=1.0, classes=("ham", "spam")).run(texts, labels)
     >>> result.receipt["composition"]["sum"]
     'ε: 0 on all rows + the largest of 1 (train) and 1 (test) = 1'
-    >>> result.model.predict(["win cash", "lunch on monday"]).tolist()
+    >>> result.model.predict(["win cash 1", "lunch on day 2"]).tolist()
     ['spam', 'ham']
     """
 

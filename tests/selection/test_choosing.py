@@ -43,6 +43,40 @@ def test_a_threshold_stops_after_the_limit() -> None:
     assert (selector.answers_ == -1).any()
 
 
+@pytest.mark.parametrize("threshold", [1, 60, 150.5, 399])
+def test_without_noise_a_screening_is_exact(threshold: float) -> None:
+    selector = tacit.ThresholdSelector(threshold, None, epsilon=MUCH, random_state=0).fit(X, Y)
+    assert (selector.get_support() == (DENSE.sum(axis=0) >= threshold)).all()
+    assert set(selector.answers_.tolist()) <= {0, 1}
+
+
+def test_a_screening_finds_the_frequent_among_many() -> None:
+    """Where counts of 400 in rows of a dozen of 3,000 features are a few times the noise."""
+    rng = np.random.default_rng(3)
+    share = np.r_[np.full(30, 0.1), np.full(2970, 0.003)]
+    matrix = sp.csr_array((rng.random((6000, 3000), dtype=np.float32) < share).astype(float))
+    selector = tacit.ThresholdSelector(400, None, epsilon=0.5, random_state=1).fit(matrix, np.zeros(6000))
+    right = selector.get_support()[:30].sum()
+    assert 2 * right / (30 + selector.get_support().sum()) > 0.9
+
+
+def test_a_screening_bounds_what_persons_bring() -> None:
+    unit = tacit.Unit.user("person", max_rows=2)
+    account = tacit.Ledger.open().account("persons", budget=tacit.Budget(1.0), unit=unit)
+    persons = np.arange(400) // 4
+    selector = tacit.ThresholdSelector(5, None, account=account).fit(X, Y, persons=persons)
+    step = selector.receipt_["steps"][0]
+    assert step["sensitivity"]["l1"] == 2
+    assert step["noise"]["account"] == "1/2"
+
+
+def test_a_screening_is_of_total_counts_above_0() -> None:
+    with pytest.raises(tacit.ParameterError, match="'max_selected' parameter of ThresholdSelector"):
+        tacit.ThresholdSelector(5, None, "dc").fit(X, Y)
+    with pytest.raises(tacit.ParameterError, match="'threshold' parameter of ThresholdSelector"):
+        tacit.ThresholdSelector(0, None).fit(X, Y)
+
+
 def test_without_noise_clusters_are_those_of_exact_counts() -> None:
     """As many clusters as features: each stands for itself."""
     selector = tacit.ClusterSelector(100, 20, epsilon=MUCH, max_ones=20, random_state=0).fit(X, Y)
@@ -54,9 +88,10 @@ def test_without_noise_clusters_are_those_of_exact_counts() -> None:
     [
         lambda **o: tacit.TopKSelector(2, **o),
         lambda **o: tacit.ThresholdSelector(10, 2, **o),
+        lambda **o: tacit.ThresholdSelector(10, None, **o),
         lambda **o: tacit.ClusterSelector(10, 3, **o),
     ],
-    ids=["TopKSelector", "ThresholdSelector", "ClusterSelector"],
+    ids=["TopKSelector", "ThresholdSelector", "ThresholdSelector without a limit", "ClusterSelector"],
 )
 @pytest.mark.filterwarnings("ignore")
 class TestEverySelector:

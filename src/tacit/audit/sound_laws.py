@@ -6,11 +6,13 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from tacit.audit import screened
 from tacit.audit.entries import ALL, Effort, Entry
 from tacit.audit.exact import Apart, Worst, by_entry, by_law, worst_pair
 from tacit.audit.laws import Law, choice_law, key_law, laplace_log, noise_law
@@ -322,6 +324,13 @@ def _objective(delta: float) -> Callable[[float, Effort], Finding]:
     return check
 
 
+def _screening(epsilon: float, _: Effort) -> Finding:
+    """Rows of two features, and persons of two rows."""
+    cases = [screened.largest_loss(2, 2, Fraction(epsilon), 2), screened.largest_loss(2, 1, Fraction(epsilon), 1, 2)]
+    worst, pairs = max(loss for loss, _ in cases), sum(number for _, number in cases)
+    return Finding(worst, Budget(epsilon), 1.0, pairs, "all pairs", method="exact")
+
+
 def _selections(epsilon: float) -> list[Mechanism]:
     return [
         Selection(epsilon),
@@ -350,6 +359,7 @@ def _entries() -> Iterator[Entry]:
         ("sparse vector, one answer", ("SparseVector",), _choice(lambda e: [SparseVector(e, 0, 1)], 60.0)),
         ("sparse vector, two answers", ("SparseVector",), _choice(lambda e: [SparseVector(e, 0, 2)], 90.0, WIDE)),
         ("partition selection", ("PartitionSelection",), _keys),
+        ("screening", ("Screening", "ThresholdSelector"), _screening),
         ("counts of bounded rows", ("DiscreteLaplace",), _counts(Unit.row(), 2)),
         ("counts of bounded persons", ("DiscreteLaplace",), _counts(persons, 1)),
         ("tuning, the best of many runs", ("tune",), _tuning),

@@ -271,6 +271,10 @@ def _threshold(epsilon: float) -> Callable[[Table], Any]:
     return lambda data: tacit.ThresholdSelector(4, 1, epsilon=epsilon).fit(data.X[:, :3], data.y).answers_
 
 
+def _screening(epsilon: float) -> Callable[[Table], Any]:
+    return lambda data: tacit.ThresholdSelector(4, None, epsilon=epsilon).fit(data.X[:, :3], data.y).answers_
+
+
 def _top(epsilon: float) -> Callable[[Table], Any]:
     return lambda data: tacit.TopKSelector(1, epsilon=epsilon).fit(data.X[:, :3], data.y).ranking_
 
@@ -319,6 +323,7 @@ def _runs() -> Iterator[Entry]:
         ("tune, many runs", _tune, one, 200, "tune"),
         ("split, then counts of both parts, many runs", _split_counts, one, 600, "split"),
         ("ThresholdSelector.fit, many runs", _threshold, tables["rows at a threshold"], 1_500, "ThresholdSelector"),
+        ("screening, many runs", _screening, one, 600, "Screening"),
         ("TopKSelector.fit, many runs", _top, tables["the order of two scores"], 1_500, "TopKSelector"),
     ]
     for name, run, pair, number, covered in fits:

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.hashing import Longs
-from tacit.data.rows import Rows
+from tacit.data.rows import Rows, concatenate
 from tacit.data.schema import Schema
 from tacit.data.statistics import cells
 from tacit.data.sums import GRID, Weighing, row_vectors
 from tacit.errors import bad_parameter
 from tacit.privacy.exact import Exact
+from tacit.privacy.screening import ExactRows
 from tacit.privacy.unit import Bound, Sensitivity, Unit
 
 MONOTONE = {"tc": True, "dc": False, "pi": False}
@@ -74,6 +75,14 @@ def total_sums(batches: Iterable[Rows], weighing: Weighing, *, unit: Unit, versi
         query=f"rows with each of {int((weighing.weights > 0).sum())} feature(s), long rows in part",
         version=f"{version}/{name}",
     )
+
+
+def whole_rows(batches: Iterable[Rows], width: int, *, unit: Unit, version: str) -> ExactRows:
+    """All rows as sets of features, for a mechanism that limits what each of them does."""
+    rows = concatenate([Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64)), *batches])
+    sensitivity = Sensitivity.of_whole_rows(Bound(rows=unit.max_rows, ones=1))
+    query = f"which of {width} feature(s) are in many rows"
+    return ExactRows(rows.indptr, rows.indices, width, sensitivity=sensitivity, unit=unit, query=query, version=version)
 
 
 def row_lengths(batches: Iterable[Rows], chosen: NDArray[np.bool_], longest: int, *, unit: Unit, version: str) -> Exact:

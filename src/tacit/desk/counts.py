@@ -25,7 +25,7 @@ from tacit.data.schema import Schema
 from tacit.data.sources import Job, Source, open_source
 from tacit.data.statistics import count, in_parallel
 from tacit.data.sums import GRID, Rules, Weighing, count_correct, count_margins, mix, mix_classes, normalised_sums
-from tacit.data.totals import feature_scores, row_lengths, total_sums
+from tacit.data.totals import feature_scores, row_lengths, total_sums, whole_rows
 from tacit.desk.parts import Part
 from tacit.desk.payer import one_off
 from tacit.errors import PrivacyError, bad_parameter
@@ -36,6 +36,7 @@ from tacit.privacy.gate import Plan, Purse
 from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Mechanism
 from tacit.privacy.objective import ExactObjective
 from tacit.privacy.release import Receipt, Release
+from tacit.privacy.screening import ExactRows
 from tacit.privacy.unit import Bound, Sensitivity, Unit
 
 __all__ = ["GRID", "Rules", "Visit", "Weighing", "check_classes", "mix", "mix_classes", "public_max_ones"]
@@ -165,7 +166,7 @@ class Visit:
         self._steps[step] = mechanism
         self._last = step if last else None
 
-    def release(self, step: str, statistic: Exact | ExactObjective) -> Release:
+    def release(self, step: str, statistic: Exact | ExactObjective | ExactRows) -> Release:
         """Draw one step that was paid for."""
         if self._plan is None:
             raise PrivacyError("Nothing was paid for yet: call start() first.")
@@ -248,6 +249,11 @@ class Visit:
         """Indices that the step's mechanism chooses by the exact scores of features; no row is cut for that."""
         version = self.version
         statistic = feature_scores(self.rows(), score, self.schema, unit=self.unit, version=version)
+        return self.release(step, statistic).values
+
+    def screen(self, step: str) -> NDArray[np.int64]:
+        """For each feature whether enough rows have it, as the step's mechanism finds by tests: 1 or 0."""
+        statistic = whole_rows(self.rows(), self.schema.n_features, unit=self.unit, version=self.version)
         return self.release(step, statistic).values
 
     def totals(self, step: str, chosen: NDArray[np.bool_], *, length: int) -> tuple[NDArray[np.float64], float]:

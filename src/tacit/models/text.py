@@ -98,7 +98,7 @@ class TextClassifier(PrivateClassifier):
     --------
     >>> texts = ["win cash now", "see you at lunch"] * 500
     >>> model = TextClassifier(epsilon=1.0, random_state=0).fit(texts, [1, 0] * 500)
-    >>> model.predict(["cash now", "lunch with you"]).tolist()
+    >>> model.predict(["win cash today", "see you at dinner"]).tolist()
     [1, 0]
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import bad_parameter
 from tacit.privacy import _noise
-from tacit.privacy._seal import open_exact, open_keys, open_objective
+from tacit.privacy._seal import open_exact, open_keys, open_objective, open_rows
 from tacit.privacy.exact import Exact, ExactKeys
 from tacit.privacy.mechanisms import (
     Choice,
@@ -30,20 +31,24 @@ from tacit.privacy.objective import (
     GaussianObjectivePerturbation,
     ObjectivePerturbation,
 )
+from tacit.privacy.screening import ExactRows, Screen, Screening
 from tacit.privacy.smooth import SmoothNoise
 from tacit.privacy.unit import Sensitivity
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 def draw(
-    statistic: Exact | ExactKeys | ExactObjective, mechanism: Mechanism, entropy: _noise.Entropy
+    statistic: Exact | ExactKeys | ExactObjective | ExactRows, mechanism: Mechanism, entropy: _noise.Entropy
 ) -> tuple[Ints, tuple[str, ...] | None]:
     """Open a statistic and draw its release: values, and keys where those were private."""
     if isinstance(statistic, ExactKeys):
         return _draw_keys(statistic, mechanism, entropy)
     if isinstance(statistic, ExactObjective):
         return _minimise(statistic, mechanism, entropy), None
+    if isinstance(statistic, ExactRows):
+        return _screen(statistic, mechanism, entropy), None
     return _noisy(statistic, mechanism, entropy), None
 
 
@@ -99,6 +104,29 @@ def _objective_noise(mechanism: ObjectivePerturbation, sensitivity: Sensitivity,
     return coarse * COARSE + _noise.discrete_gaussian(Fraction(FINE_DEVIATION**2), mechanism.size, entropy)
 
 
+class _Chance:
+    """What a screening draws, exactly."""
+
+    def __init__(self, entropy: _noise.Entropy) -> None:
+        self._entropy = entropy
+
+    def order(self, count: int) -> Ints:
+        return np.argsort(self._entropy.draw(8 * count).copy().view(np.uint64), kind="stable")
+
+    def test(self, count: int, threshold: int, up: Fraction, down: Fraction) -> Callable[[Ints, int], Bools]:
+        noise = _noise.geometric(up, count, self._entropy) - _noise.geometric(down, count, self._entropy)
+        return lambda sums, begin: sums + noise[begin : begin + sums.size] >= threshold
+
+    def choose(self, utilities: Ints, rate: Fraction) -> int:
+        return _noise.permute_and_flip(utilities, rate, self._entropy)
+
+
+def _screen(statistic: ExactRows, mechanism: Mechanism, entropy: _noise.Entropy) -> Ints:
+    assert isinstance(mechanism, Screening)
+    rate, width = mechanism.rate(statistic.sensitivity), statistic.shape[0]
+    return Screen(*open_rows(statistic), width, mechanism.threshold, rate, _Chance(entropy)).run()
+
+
 def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entropy) -> Ints:
     rate = mechanism.rate(statistic.sensitivity)
     if mechanism.method is TopKMethod.ONE_SHOT:
@@ -127,8 +155,7 @@ def _smooth(values: Ints, mechanism: SmoothNoise, statistic: Exact, entropy: _no
 def _sparse_vector(values: Ints, mechanism: SparseVector, statistic: Exact, entropy: _noise.Entropy) -> Ints:
     for_threshold, for_entries = mechanism.scales(statistic.sensitivity)
     threshold = mechanism.threshold + int(_noise.discrete_laplace(for_threshold, 1, entropy)[0])
-    # Any order that does not look at the values will do.
-    order = np.argsort(entropy.draw(8 * values.size).copy().view(np.uint64), kind="stable")
+    order = _Chance(entropy).order(values.size)  # any order that does not look at the values will do
     reached = values[order] + _noise.discrete_laplace(for_entries, values.size, entropy) >= threshold
     hits = np.flatnonzero(reached)
     visited = values.size if len(hits) < mechanism.limit else int(hits[mechanism.limit - 1]) + 1

@@ -216,13 +216,25 @@ def discrete_laplace(scale: Fraction, count: int, entropy: Entropy) -> Ints:
     result = np.empty(count, dtype=np.int64)
     for start in range(0, count, _CHUNK):
         size = min(_CHUNK, count - start)
-        part = _high_part(again, size, entropy)
-        for probability in reversed(bits):
-            part <<= 1
-            part |= bernoulli(probability, size, entropy)
+        part = _geometric(bits, again, size, entropy)
         part ^= -bernoulli(sign, size, entropy).astype(np.int64)
         result[start : start + size] = part
     return result
+
+
+def geometric(scale: Fraction, count: int, entropy: Entropy) -> Ints:
+    """Draw from P(x) ∝ exp(−x/scale) on 0, 1, 2, …"""
+    _, bits, again = laplace_bits(scale)
+    sizes = [min(_CHUNK, count - start) for start in range(0, count, _CHUNK)]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *(_geometric(bits, again, size, entropy) for size in sizes)])
+
+
+def _geometric(bits: Sequence[Probability], again: Probability, count: int, entropy: Entropy) -> Ints:
+    part = _high_part(again, count, entropy)
+    for probability in reversed(bits):
+        part <<= 1
+        part |= bernoulli(probability, count, entropy)
+    return part
 
 
 def _high_part(again: Probability, count: int, entropy: Entropy) -> Ints:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tacit.privacy.exact import Exact, ExactKeys
 from tacit.privacy.objective import ExactObjective, Solver
+from tacit.privacy.screening import ExactRows
 
 
 def open_exact(statistic: Exact) -> NDArray[np.int64]:
@@ -25,3 +26,9 @@ def open_objective(statistic: ExactObjective) -> Solver:
     """Break the seal of a problem: what solves it under noise."""
     solve: Solver = statistic._Sealed__open()  # type: ignore[attr-defined]
     return solve
+
+
+def open_rows(statistic: ExactRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Break the seal of rows: where each begins, and their features."""
+    indptr, indices = statistic._Sealed__open()  # type: ignore[attr-defined]
+    return indptr, indices

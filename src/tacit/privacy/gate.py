@@ -39,15 +39,17 @@ from tacit.privacy.mechanisms import (
 )
 from tacit.privacy.objective import ExactObjective, ObjectivePerturbation
 from tacit.privacy.release import SIMULATION, Receipt, Release
+from tacit.privacy.screening import ExactRows, Screening
 from tacit.privacy.smooth import SmoothNoise
 from tacit.privacy.unit import Neighbours
 
 Ints = NDArray[np.int64]
+AnyExact = Exact | ExactKeys | ExactObjective | ExactRows
 
 
 def release(
     account: Account,
-    statistic: Exact | ExactKeys | ExactObjective,
+    statistic: AnyExact,
     mechanism: Mechanism,
     *,
     fresh: bool = False,
@@ -143,7 +145,7 @@ class Plan:
         """The one charge that pays for all steps."""
         return self._charge
 
-    def release(self, step: str, statistic: Exact | ExactObjective) -> Release:
+    def release(self, step: str, statistic: AnyExact) -> Release:
         """Draw one step. Asking again returns the stored draw; each step is drawn once."""
         if step not in self._steps:
             raise bad_parameter("Plan.release", "step", f"one of {list(self._steps)}", step)
@@ -204,7 +206,7 @@ class Purse:
         """The one charge that pays for all steps."""
         return self._charge
 
-    def release(self, statistic: Exact | ExactObjective, mechanism: Mechanism, *, last: bool = False) -> Release:
+    def release(self, statistic: AnyExact, mechanism: Mechanism, *, last: bool = False) -> Release:
         """Draw the next step. A purse that is walked again, step by step, gives the stored draws.
 
         Draws are numbered, and each is stored with what it was: two walks over one charge agree as far as both go, so
@@ -232,7 +234,7 @@ def _finish(
     charge: Charge,
     step: int,
     label: str,
-    statistic: Exact | ExactKeys | ExactObjective,
+    statistic: AnyExact,
     mechanism: Mechanism,
     entropy: _noise.Entropy,
 ) -> Release:
@@ -246,11 +248,11 @@ def _finish(
     return Release(values, _receipt(account, charge, step, row.at, statistic, mechanism), keys)
 
 
-def _check(account: Account, statistic: Exact | ExactKeys | ExactObjective, mechanism: Mechanism) -> None:
+def _check(account: Account, statistic: AnyExact, mechanism: Mechanism) -> None:
     """Refuse what cannot be released before anything is charged."""
     if not isinstance(account, Account):
         raise bad_parameter("release", "account", "a tacit Account", type(account).__name__)
-    if not isinstance(statistic, Exact | ExactKeys | ExactObjective):
+    if not isinstance(statistic, AnyExact):
         raise PrivacyError(
             "The gate takes exact statistics with their sensitivity, made by tacit.data; "
             f"it got {type(statistic).__name__}, whose sensitivity nobody has derived."
@@ -262,7 +264,7 @@ def _check(account: Account, statistic: Exact | ExactKeys | ExactObjective, mech
             f"'{unit}'. Bound contributions for the account's unit."
         )
     known = DiscreteLaplace | DiscreteGaussian | Selection | SelectEach | TopK | SparseVector | PartitionSelection
-    known |= ObjectivePerturbation | SmoothNoise
+    known |= ObjectivePerturbation | Screening | SmoothNoise
     if not isinstance(mechanism, known):
         raise bad_parameter("release", "mechanism", "one that the gate knows", type(mechanism).__name__)
     if isinstance(statistic, ExactKeys) or isinstance(mechanism, PartitionSelection):
@@ -273,6 +275,12 @@ def _check(account: Account, statistic: Exact | ExactKeys | ExactObjective, mech
             )
     elif isinstance(statistic, ExactObjective) or isinstance(mechanism, ObjectivePerturbation):
         _check_objective(statistic, mechanism)
+    elif isinstance(statistic, ExactRows) or isinstance(mechanism, Screening):
+        if not (isinstance(statistic, ExactRows) and isinstance(mechanism, Screening)):
+            raise PrivacyError(
+                "Whole rows are opened by Screening, which bounds what each of them does, and it takes nothing else. "
+                f"Got {type(statistic).__name__} with {type(mechanism).__name__}."
+            )
     elif isinstance(mechanism, SelectEach):
         if len(statistic.shape) != 2 or math.prod(statistic.shape) == 0:
             raise ParameterError(f"SelectEach needs a matrix of utilities. Got the shape {statistic.shape}.")
@@ -288,7 +296,7 @@ def _check(account: Account, statistic: Exact | ExactKeys | ExactObjective, mech
     mechanism.describe(statistic.sensitivity)  # raises if the noise scale is out of range
 
 
-def _check_objective(statistic: Exact | ExactObjective, mechanism: Mechanism) -> None:
+def _check_objective(statistic: AnyExact, mechanism: Mechanism) -> None:
     if not (isinstance(statistic, ExactObjective) and isinstance(mechanism, ObjectivePerturbation)):
         raise PrivacyError(
             "A problem on private data leaves by ObjectivePerturbation, and nothing else does. "
@@ -316,9 +324,7 @@ def _entropy(random_state: int | None) -> _noise.Entropy:
     return _noise.SeededEntropy(operator.index(random_state))
 
 
-def _identity(
-    statistic: Exact | ExactKeys | ExactObjective, mechanism: Mechanism, random_state: int | None
-) -> dict[str, Any]:
+def _identity(statistic: AnyExact, mechanism: Mechanism, random_state: int | None) -> dict[str, Any]:
     return {
         "version": statistic.version,
         "shape": list(statistic.shape) if isinstance(statistic, Exact) else None,
@@ -332,7 +338,7 @@ def _receipt(
     charge: Charge,
     step: int,
     at: str,
-    statistic: Exact | ExactKeys | ExactObjective,
+    statistic: AnyExact,
     mechanism: Mechanism,
 ) -> Receipt:
     sensitivity = statistic.sensitivity

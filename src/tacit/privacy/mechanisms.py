@@ -80,7 +80,7 @@ class DiscreteLaplace(PureMechanism):
     def scale(self, sensitivity: Sensitivity) -> Fraction:
         """Return L1/ε."""
         scale = sensitivity.l1 / self.epsilon
-        _check_scale("DiscreteLaplace", self.epsilon, scale, MAX_LAPLACE_SCALE)
+        check_scale("DiscreteLaplace", self.epsilon, scale, MAX_LAPLACE_SCALE)
         return scale
 
     def describe(self, sensitivity: Sensitivity) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class DiscreteGaussian:
                 remedy,
             )
         exact = sensitivity.l2_squared / (2 * rho)
-        _check_scale("DiscreteGaussian", self.epsilon, Fraction(math.isqrt(math.ceil(exact))), MAX_GAUSSIAN_SCALE)
+        check_scale("DiscreteGaussian", self.epsilon, Fraction(math.isqrt(math.ceil(exact))), MAX_GAUSSIAN_SCALE)
         up = Context(prec=12, rounding=ROUND_CEILING)
         return Fraction(up.divide(Decimal(exact.numerator), Decimal(exact.denominator)))
 
@@ -261,7 +261,7 @@ class TopK(PureMechanism):
         """Say how the candidates are selected."""
         rate = self.rate(sensitivity)
         if self.method is TopKMethod.ONE_SHOT:
-            _check_scale("TopK", self.epsilon, 1 / rate, MAX_LAPLACE_SCALE)
+            check_scale("TopK", self.epsilon, 1 / rate, MAX_LAPLACE_SCALE)
         how = self.choice.value if self.method is TopKMethod.PEELING else "discrete Laplace"
         return {
             "k": self.k,
@@ -315,7 +315,7 @@ class PartitionSelection:
     def scale(self, sensitivity: Sensitivity) -> Fraction:
         """Return L1/ε."""
         scale = sensitivity.l1 / self.epsilon
-        _check_scale("PartitionSelection", self.epsilon, scale, MAX_LAPLACE_SCALE)
+        check_scale("PartitionSelection", self.epsilon, scale, MAX_LAPLACE_SCALE)
         return scale
 
     def threshold(self, sensitivity: Sensitivity) -> int:
@@ -373,7 +373,7 @@ class SparseVector(PureMechanism):
         share = Fraction(max(1, round(1000 / (1 + steps ** (2 / 3)))), 1000)
         threshold = sensitivity.linf / (self.epsilon * share)
         entry = steps * sensitivity.linf / (self.epsilon * (1 - share))
-        _check_scale("SparseVector", self.epsilon, max(threshold, entry), MAX_LAPLACE_SCALE)
+        check_scale("SparseVector", self.epsilon, max(threshold, entry), MAX_LAPLACE_SCALE)
         return threshold, entry
 
     def describe(self, sensitivity: Sensitivity) -> dict[str, Any]:
@@ -393,7 +393,8 @@ def selection_rate(epsilon: Fraction, sensitivity: Sensitivity) -> Fraction:
     return epsilon / (sensitivity.linf * (1 if sensitivity.monotone else 2))
 
 
-def _check_scale(owner: str, epsilon: Fraction, scale: Fraction, largest: int) -> None:
+def check_scale(owner: str, epsilon: Fraction, scale: Fraction, largest: int) -> None:
+    """Refuse noise of a size that the exact samplers are not made for."""
     if scale > largest:
         expected = f"large enough for a noise scale of at most {largest:.3g}"
         remedy = "Noise of that size would drown any count: ask for a larger epsilon or bound contributions."

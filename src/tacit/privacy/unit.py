@@ -147,6 +147,12 @@ class Sensitivity:
         return cls(l1=m, l2_squared=m * m, linf=m, monotone=True, why=why)
 
     @classmethod
+    def of_whole_rows(cls, bound: Bound) -> Sensitivity:
+        """Rows that a mechanism opens whole and limits one by one: a unit is so many rows."""
+        why = f"{bound.rows} row(s) a unit, each of which pays for the answers about it from its own accounts"
+        return replace(cls.of_row_counts(bound), why=why)
+
+    @classmethod
     def of_normalised_rows(cls, bound: Bound, *, grid: int, norm: Literal["L1", "L2"], entries: int) -> Sensitivity:
         """Sums of whole vectors, one a row, whose L1 norm (or L2 norm) is at most ``grid`` by construction.
 

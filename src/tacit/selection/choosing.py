@@ -10,6 +10,7 @@ import numpy as np
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.privacy.mechanisms import SparseVector, TopK, TopKMethod
+from tacit.privacy.screening import Screening
 from tacit.selection._base import PrivateSelector, check_whole
 
 WHOLE_SCORES = ("tc", "dc", "pi")
@@ -90,16 +91,18 @@ class TopKSelector(PrivateSelector):
 
 
 class ThresholdSelector(PrivateSelector):
-    """Select features whose score reaches a threshold, by the corrected sparse vector technique.
+    """Select features whose score reaches a threshold, by yes or no alone: no count is released.
 
-    The paper's Private Threshold Testing and NoisyCut are not differentially private; this is what is. It stops after
-    ``max_selected`` features, and each of them costs: for more than a few, :class:`tacit.CountSelector` is better.
+    The paper's Private Threshold Testing and NoisyCut are not differentially private; this is what is. With
+    ``max_selected`` it is the corrected sparse vector technique, of which each yes costs: good for a few features.
+    Without, for the total count, it is a screening, in which each row pays for the answers about its own features:
+    best for many features of which a row has few, such as words. It holds the features of all rows in memory.
 
     Parameters
     ----------
     threshold : float
-    max_selected : int
-        Stop after this many; features are visited in a random order.
+    max_selected : int or None, default 10
+        Stop after this many; features are visited in a random order. None, for ``score="tc"``: as many as there are.
     score : {"tc", "dc", "pi"}, default "tc"
     epsilon : float
         What one fit costs; ``delta`` is accepted for symmetry and not used.
@@ -109,7 +112,7 @@ class ThresholdSelector(PrivateSelector):
     Attributes
     ----------
     answers_ : array of shape (features,)
-        1 reached, 0 not reached, −1 not visited.
+        1 reached, 0 not reached, −1 not visited (with ``max_selected`` alone).
     support_ : mask of the selected features
     receipt_ : Receipt
 
@@ -120,12 +123,14 @@ class ThresholdSelector(PrivateSelector):
     >>> selector = ThresholdSelector(threshold=250, max_selected=1, random_state=0).fit(X, np.zeros(500))
     >>> selector.get_support(indices=True).tolist()
     [2]
+    >>> ThresholdSelector(threshold=250, max_selected=None, random_state=0).fit(X, np.zeros(500)).answers_.tolist()
+    [0, 0, 1, 0]
     """
 
     def __init__(
         self,
         threshold: float,
-        max_selected: int = 10,
+        max_selected: int | None = 10,
         score: str = "tc",
         epsilon: float = 1.0,
         delta: float = 0.0,
@@ -149,11 +154,25 @@ class ThresholdSelector(PrivateSelector):
         _check_score(owner, self.score)
         if not math.isfinite(self.threshold) or abs(self.threshold) >= 2**60:
             raise bad_parameter(owner, "threshold", "a finite number", self.threshold)
-        limit = check_whole(owner, "max_selected", self.max_selected)
-        visit = self._matrix_visit(X, y, persons)
+        limit = None if self.max_selected is None else check_whole(owner, "max_selected", self.max_selected)
         # Scores are whole, so reaching the threshold means reaching the next whole number.
-        mechanism = SparseVector(visit.epsilon, math.ceil(self.threshold), limit)
+        threshold = math.ceil(self.threshold)
+        if limit is None:
+            self._check_screening(threshold)
+        visit = self._matrix_visit(X, y, persons)
+        screening = None if limit is not None else Screening(visit.epsilon, threshold)
+        mechanism = screening or SparseVector(visit.epsilon, threshold, limit or 1)
         visit.start(f"{self.score} of at least {self.threshold}, at most {limit}", {"answers": mechanism})
-        self.answers_ = visit.select("answers", self.score)
+        self.answers_ = visit.screen("answers") if screening else visit.select("answers", self.score)
         self._keep(np.flatnonzero(self.answers_ == 1), visit)
         return self
+
+    def _check_screening(self, threshold: int) -> None:
+        owner = "ThresholdSelector"
+        if self.score != "tc":
+            raise bad_parameter(owner, "max_selected", "a number, unless score='tc'", None)
+        if not 1 <= threshold < 1 << 40:
+            remedy = "Any feature has a total count of 0."
+            raise bad_parameter(
+                owner, "threshold", "above 0 and below 2^40 where max_selected is None", threshold, remedy
+            )
