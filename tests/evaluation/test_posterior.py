@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from tacit.evaluation.model import Evidence, Model, Noise
-from tacit.evaluation.posterior import bend_spreads, draw
+from tacit.evaluation.posterior import bend_spreads, draw, plain_curves
 
 Floats = NDArray[np.float64]
 
@@ -84,3 +84,22 @@ def test_straight_curves_bend_less_than_broken_ones() -> None:
     broken[0, 1, 4:] = 1.0
     assert (bend_spreads(straight) <= bend_spreads(broken)).all()
     assert bend_spreads(broken)[0, 3] > 3 * bend_spreads(straight)[0, 3]
+
+
+def test_corners_are_as_high_as_concave_curves_can_be() -> None:
+    """Slopes 2, 1 and 1/2 of three bins: prolonged chords of the neighbours, and the ends of the square."""
+    counts = np.array([[[2.0, 4.0, 6.0], [4.0, 4.0, 3.0]]])
+    fpr, tpr = np.array([0, 2, 6, 12]) / 12, np.array([0, 4, 8, 11]) / 11
+    grid = np.linspace(0.0, 1.0, 241)[1:-1]
+    none = np.zeros((1, 3), dtype=bool)
+    (smooth,) = plain_curves(counts, grid, none)
+    (high,) = plain_curves(counts, grid, none, corners=~none)
+    slopes = np.diff(tpr) / np.diff(fpr)
+    before = tpr[1:3] + slopes[:2] * (grid[:, None] - fpr[1:3])  # of the first and the second bin, from their ends
+    after = tpr[1:3] + slopes[1:] * (grid[:, None] - fpr[1:3])  # of the second and the third bin, from their starts
+    bin_ = np.searchsorted(fpr[1:-1], grid, side="right")
+    expected = np.choose(bin_, [after[:, 0], np.minimum(before[:, 0], after[:, 1]), np.minimum(before[:, 1], 1.0)])
+    assert np.allclose(high, expected)
+    assert (high >= smooth - 1e-12).all()
+    assert (high - smooth).max() > 0.03
+    assert np.allclose(plain_curves(counts, fpr[1:-1], none, corners=~none)[0], tpr[1:-1])

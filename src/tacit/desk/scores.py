@@ -34,7 +34,8 @@ LEAST, MOST = Fraction(5, 100), Fraction(12, 100)
 CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
 HEAVY = 64  # weight of a tuple of the smaller class
 FEWEST_BINS, MOST_BINS = 4, 256
-BINS_SCALE = 0.63
+BINS_SCALE = 0.55
+FEW = 500  # weighted rows times ε: with fewer, rows can hardly steer a cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +109,9 @@ def release_counted(
     purse = Purse(account, name, budget, version=scores.version, random_state=random_state)
     first = purse.release(scores.totals(), counting)
     bins = number_of_bins(first.values, float(epsilon), unit)
-    weights = class_weights(first.values)
+    weights = class_weights(first.values, float(counting.scale(sensitivity)))
     depth = bins.bit_length() - 1
-    cutting = cutting_share(first.values, depth, epsilon)
+    cutting = cutting_share(steering(first.values, weights, epsilon / unit.max_rows), depth)
     level = SelectEach(cutting * epsilon / depth)
     cuts = np.array([0, CELLS])
     for _ in range(depth):
@@ -144,15 +145,27 @@ def number_of_bins(totals: Ints, epsilon: float, unit: Unit) -> int:
     return min(max(1 << depth, FEWEST_BINS), MOST_BINS)
 
 
-def cutting_share(totals: Ints, depth: int, epsilon: Fraction) -> Fraction:
-    """The share of ε for thresholds: enough to miss a cut by less than a third of a bin, and within bounds."""
-    rows = max(int(totals.sum()), 1)
-    return min(max(Fraction(7 * depth * 2**depth, rows) / epsilon, LEAST), MOST)
+def steering(totals: Ints, weights: tuple[int, int], epsilon: Fraction) -> Fraction:
+    """How firmly rows can steer cuts: their weight in a balance, times ε."""
+    rows = sum(weight * max(int(total), 0) for weight, total in zip(weights, totals, strict=True))
+    return max(Fraction(rows, HEAVY), Fraction(1)) * epsilon
 
 
-def class_weights(totals: Ints) -> tuple[int, int]:
-    """Weights of negatives and positives: a class weighs as the root of its size, so that bins suit both."""
-    small, large = sorted(max(int(total), 1) for total in totals)
+def cutting_share(strength: Fraction, depth: int) -> Fraction:
+    """The share of ε for thresholds: enough to miss a cut by less than a third of a bin, and within bounds.
+
+    Where rows can hardly steer a cut, cuts stay near their public places, and counts get more.
+    """
+    enough = Fraction(7 * depth * 2**depth) / strength
+    return min(max(min(enough, strength / FEW), LEAST), MOST)
+
+
+def class_weights(totals: Ints, noise: float) -> tuple[int, int]:
+    """Weights of negatives and positives: a class weighs as the root of its size, so that bins suit both.
+
+    Totals are no clearer than their noise: a part of it, added to both, keeps weights together where little is known.
+    """
+    small, large = sorted(max(int(total), 1) + noise / 3 for total in totals)
     light = max(round(HEAVY * math.sqrt(max(small / large, 0.02))), 1)
     return (HEAVY, light) if totals[0] <= totals[1] else (light, HEAVY)
 

@@ -18,6 +18,7 @@ from tacit.evaluation.model import MISFIT, Evidence, Floats, Model, State
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
 LEAST_BEND, BEND, MOST_STEEP = 0.1, 0.12, 5.0
+CORNERS = 0.06  # chance that the curve has a corner in a bin
 TIED_SHARES, TIED_SCALES, FAR = 1.8, 2.5, 4.0
 PROPOSALS, WIDEN, FRESH = 2, 1.2, (0.6, 0.3)
 STEPS, WORK = 24, 96  # moves of the chains, and moves times bins: with many bins the normal draw is nearly right
@@ -173,14 +174,20 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
     return np.asarray(both & (mass > limit * rng.uniform(0.75, 1.25, share.shape)))
 
 
-def plain_curves(counts: Floats, grid: Floats, tied: NDArray[np.bool_], bends: Floats | None = None) -> Floats:
+def plain_curves(
+    counts: Floats,
+    grid: Floats,
+    tied: NDArray[np.bool_],
+    bends: Floats | None = None,
+    corners: NDArray[np.bool_] | None = None,
+) -> Floats:
     """True-positive rates on a grid: a monotone cubic through the median knots, warped to pass through each draw's."""
     rates = rates_of(counts)
     middle = rates_of(np.median(counts, axis=0)[None])[0]
     fpr, places = np.unique(middle[0], return_index=True)
     smooth = PchipInterpolator(fpr, middle[1, places])
     model = np.broadcast_to(middle[:, None], (2, len(counts), rates.shape[2]))
-    return _warped(rates, model, grid, smooth, tied, bends)
+    return _warped(rates, model, grid, smooth, tied, bends=bends, corners=corners)
 
 
 def curves(
@@ -191,6 +198,7 @@ def curves(
     *,
     sags: Floats,
     bends: Floats | None = None,
+    corners: NDArray[np.bool_] | None = None,
 ) -> Floats:
     """True-positive rates on a grid of false-positive rates: the smooth curve, warped to pass through the counts."""
     rates = rates_of(counts)
@@ -201,7 +209,7 @@ def curves(
     def curve(inner: Floats) -> Floats:
         return np.maximum.accumulate(state.curve(inner), axis=1)
 
-    return _warped(rates, model, grid, curve, tied, bends, sags)
+    return _warped(rates, model, grid, curve, tied, bends=bends, corners=corners, sags=sags)
 
 
 def _warped(
@@ -210,13 +218,16 @@ def _warped(
     grid: Floats,
     curve: Callable[[Floats], Floats],
     tied: NDArray[np.bool_],
+    *,
     bends: Floats | None = None,
+    corners: NDArray[np.bool_] | None = None,
     sags: Floats | None = None,
 ) -> Floats:
     """Move each smooth curve, bin by bin, from the model's knots to a draw's knots, and bend it between them.
 
     A bend b multiplies the odds of the way between two knots by e^b. Below the chord between two knots, where few real
-    curves are, a curve keeps the given share of its sag. Over ties it is straight.
+    curves are, a curve keeps the given share of its sag. In a corner it follows the chords of the neighbouring bins,
+    prolonged, which is as high as a concave curve can be. Over ties it is straight.
     """
     place = np.stack([np.searchsorted(knots, grid, side="right") for knots in rates[:, 0, 1:-1]])
 
@@ -234,6 +245,20 @@ def _warped(
     if bends is not None:
         odds = share * np.exp(here(bends))
         share = odds / (1 - share + odds)
+    if corners is not None:
+        before, after = (here(ratio) for ratio in _neighbours(rates))
+        highest = np.clip(np.minimum(across * before, 1 - (1 - across) * after), share, 1.0)
+        share = np.where(here(corners), highest, share)
     share = np.where(here(tied), across, share)
     low, high = here(rates[:, 1]), here(rates[:, 1, 1:])
     return np.asarray(low + share * (high - low))
+
+
+def _neighbours(rates: Floats) -> tuple[Floats, Floats]:
+    """Slopes of the bins before and after each bin, in units of its own; at the ends as steep and as flat as can be."""
+    steps = np.maximum(np.diff(rates, axis=2), 1e-6)
+    slopes = steps[:, 1] / steps[:, 0]
+    before, after = np.full_like(slopes, 1e6), np.zeros_like(slopes)
+    before[:, 1:] = slopes[:, :-1] / slopes[:, 1:]
+    after[:, :-1] = slopes[:, 1:] / slopes[:, :-1]
+    return before, after
