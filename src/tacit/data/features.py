@@ -159,12 +159,14 @@ def _encode_places(series: pl.Series, column: PlacedTextColumn, offset: int) -> 
     hashes, starts = token_hashes(as_text(series, column.name), column.letters)
     n, counts = len(series), np.diff(starts)
     places = np.arange(len(hashes)) - np.repeat(starts[:-1], counts)
+    last = column.borders[-1] if column.borders else 0
+    part_of = np.searchsorted(np.array(column.borders), np.arange(last + 1), side="right")
     part_bits = len(column.borders).bit_length()
     shift = column.bits + part_bits
     kind = np.dtype(np.uint32 if n << shift <= 1 << 32 else np.uint64)
     edges = (np.arange(n, dtype=np.uint64) << np.uint64(shift)).astype(kind)
-    keys = (hashes & np.uint64((1 << column.bits) - 1)).astype(kind) << kind.type(part_bits)
-    keys |= np.searchsorted(np.array(column.borders), places, side="right").astype(kind)
+    keys = (hashes.astype(kind) & kind.type((1 << column.bits) - 1)) << kind.type(part_bits)
+    keys |= part_of.astype(kind)[np.minimum(places, last)]
     keys |= np.repeat(edges, counts)
     keys.sort()
     keys = keys[_firsts(keys >> kind.type(part_bits))]

@@ -106,14 +106,18 @@ class Problem:
             return -slope * (1 + slope)
         return ((margins > 0.5) & (margins < 1.5)).astype(np.float64)
 
-    def gradient(self, theta: Floats) -> tuple[Floats, Floats, float]:
-        """The margins, Σ ℓ'·x added up in blocks, and a bound of the L2 norm of that sum's rounding error."""
+    def gradient(self, theta: Floats) -> tuple[Floats, Floats]:
+        """The margins, and Σ ℓ'·x added up in blocks."""
         margins = self.times(theta)
         slopes = self.slopes(margins)
         total: Floats = np.sum(_each(self.parts, lambda part: _by_blocks(part, slopes, self.block)), axis=0)
+        return margins, total
+
+    def rounding(self, theta: Floats) -> float:
+        """A bound of the L2 norm of the rounding error of the gradient there."""
         away = np.abs(theta)
         widest = max(float((abs(part.rows) @ away).max(initial=0.0)) for part in self.parts) * (1 + 1e-6)
-        return margins, total, _rounding(self.matrix.shape[0], self.longest, self.size, widest)
+        return _rounding(self.matrix.shape[0], self.longest, self.size, widest)
 
 
 def _block(n: int) -> int:
@@ -284,11 +288,12 @@ def _certified(problem: Problem, noise: Ints, regularisation: Fraction, allowed:
 def _descend(problem: Problem, lam: float, b: Floats, theta: Floats, limit: float) -> tuple[Floats, bool]:
     """Newton's method until the gradient is below the limit, and whether it is."""
     for _ in range(_NEWTON_STEPS):
-        margins, slope, error = problem.gradient(theta)
+        margins, slope = problem.gradient(theta)
         slope += lam * theta + b
+        norm = float(np.linalg.norm(slope)) * (1 + 1e-9)
         # Λ as a double is rounded; that changes the gradient by less than 2u·Λ·‖θ‖, which is part of this.
-        error += 8 * _UNIT * (lam * float(np.linalg.norm(theta)) + float(np.linalg.norm(b)))
-        if float(np.linalg.norm(slope)) * (1 + 1e-9) + error <= limit:
+        norm += 8 * _UNIT * (lam * float(np.linalg.norm(theta)) + float(np.linalg.norm(b)))
+        if norm <= limit and norm + problem.rounding(theta) <= limit:
             return theta, True
         step = _newton_step(problem, problem.curvatures(margins), lam, slope, limit)
         theta = theta + _step_length(problem, margins, step, lam, lam * theta + b) * step

@@ -8,8 +8,10 @@ vector of norm at most ``GRID``, whatever its length, because every division rou
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 
 from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
+from tacit.data.statistics import in_parallel
 from tacit.errors import bad_parameter
 from tacit.privacy.exact import Exact
 from tacit.privacy.unit import Bound, Sensitivity, Unit
@@ -119,10 +122,14 @@ def normalised_sums(
     classes, others = len(weighing.class_scale), n_features - weighing.words
     size = weighing.columns * weighing.cells
     total = np.zeros(size + classes * others, dtype=np.int64)
-    for rows in batches:
+
+    def added(rows: Rows) -> Longs:
         cells, values = _vectors(rows, weighing, others)
         # Sums of fewer than 2^53 are exact in double precision; a batch of 2^36 rows would be needed to exceed it.
-        total += np.bincount(cells, weights=values, minlength=len(total)).astype(np.int64)
+        return np.bincount(cells, weights=values, minlength=len(total)).astype(np.int64)
+
+    for part in _each(batches, added):
+        total += part
     bound = Bound(rows=unit.max_rows, ones=1)
     name = hashlib.sha256(weighing.weights.tobytes() + repr(weighing).encode()).hexdigest()
     query = (
@@ -131,6 +138,15 @@ def normalised_sums(
     )
     sensitivity = Sensitivity.of_normalised_rows(bound, grid=GRID, norm=weighing.norm, entries=len(total))
     return Exact(total, sensitivity=sensitivity, unit=unit, query=query, version=f"{version}/{name}"), size
+
+
+def _each(batches: Iterable[Rows], work: Callable[[Rows], Longs]) -> Iterator[Longs]:
+    """Work on batches on several threads; sums of whole numbers are the same in any order."""
+    return in_parallel((partial(_itself, rows) for rows in batches), work, len(os.sched_getaffinity(0)))
+
+
+def _itself(rows: Rows) -> Rows:
+    return rows
 
 
 def row_vectors(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs, Longs]:
@@ -279,10 +295,15 @@ def count_margins(
     table = np.zeros((2, len(edges) + 1), dtype=np.int64)
     mixture = rules.mixtures[choice // len(rules.thresholds)]
     threshold = rules.thresholds[choice % len(rules.thresholds)]
-    for rows in batches:
+
+    def counted(rows: Rows) -> Longs:
         margins = mix(row_scores(rows.indptr, rows.indices, rules), mixture) - threshold
         right = (margins >= 0) == (rows.labels == 1)
-        np.add.at(table, (right.astype(np.int64), np.searchsorted(edges, np.abs(margins), side="right")), 1)
+        places = right * table.shape[1] + np.searchsorted(edges, np.abs(margins), side="right")
+        return np.bincount(places, minlength=table.size).reshape(table.shape)
+
+    for part in _each(batches, counted):
+        table += part
     return Exact(
         table,
         sensitivity=Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1)),
