@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
 import tacit
+from tacit.desk.text import bucket_names
 from tacit.models.weights import feature_weights
 from tacit.report.cost import lay_out
 from tacit.report.summary import Summary, summarise
@@ -102,6 +103,7 @@ def test_words_are_named_by_public_texts_alone() -> None:
     weights = dict(feature_weights(informed) or [])
     assert weights["“cash”"] > 0 > weights["“lunc…”"]
     assert len(weights) < 20, "what is noise alone is not listed"
+    assert {"any number", "cash", "lunc…"} <= set(bucket_names(14, None, ["7 lunch cash 12"], "test").values())
 
 
 def test_marks_of_style_are_named() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -126,8 +127,14 @@ def bucket_names(bits: int, language: str | None, texts: Any, owner: str) -> dic
         return {}
     names: dict[int, str] = {}
     for word, bucket in zip(words, _buckets(words, bits).tolist(), strict=True):
-        names.setdefault(bucket, word if len(word) <= LETTERS else f"{word[:LETTERS]}…")
+        names.setdefault(bucket, _shown(word))
     return names
+
+
+def _shown(word: str) -> str:
+    """What counts of a word, for readers."""
+    read = re.sub(*NUMBER, word)
+    return "any number" if read == "0" else read if len(read) <= LETTERS else f"{read[:LETTERS]}…"
 
 
 def style_names() -> list[str]:
