@@ -24,7 +24,7 @@ from tacit.data.hashing import Longs, chain
 from tacit.data.objective import CURVATURE, Problem, sealed_problem
 from tacit.data.rows import Ids, Rows, concatenate
 from tacit.data.split import source_coins
-from tacit.data.sums import GRID, Rules, mix, row_scores
+from tacit.data.sums import GRID, Rules, each_batch, mix, row_scores
 from tacit.errors import bad_parameter
 from tacit.privacy.objective import ExactObjective
 from tacit.privacy.unit import Unit
@@ -148,7 +148,7 @@ def thin(batches: Iterable[Rows], rate: Fraction, seed: int) -> list[Rows]:
     """Keep each row, or all rows of a person, with this probability, by a keyed coin of its own."""
     if rate >= 1:
         return list(batches)
-    return [_kept(rows, rate, seed) for rows in batches]
+    return list(each_batch(batches, lambda rows: _kept(rows, rate, seed)))
 
 
 def thin_copies(batches: Iterable[Rows], rate: Fraction, seed: int) -> list[Rows]:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +30,7 @@ MAX_WEIGHT = {"L1": 1 << 20, "L2": 1 << 10}
 """With at most 2^31 features, sums of weights (L1) and of their squares (L2) stay exact in double precision."""
 
 Floats = NDArray[np.float64]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def normalised_sums(
         # Sums of fewer than 2^53 are exact in double precision; a batch of 2^36 rows would be needed to exceed it.
         return np.bincount(cells, weights=values, minlength=len(total)).astype(np.int64)
 
-    for part in _each(batches, added):
+    for part in each_batch(batches, added):
         total += part
     bound = Bound(rows=unit.max_rows, ones=1)
     name = hashlib.sha256(weighing.weights.tobytes() + repr(weighing).encode()).hexdigest()
@@ -140,8 +141,8 @@ def normalised_sums(
     return Exact(total, sensitivity=sensitivity, unit=unit, query=query, version=f"{version}/{name}"), size
 
 
-def _each(batches: Iterable[Rows], work: Callable[[Rows], Longs]) -> Iterator[Longs]:
-    """Work on batches on several threads; sums of whole numbers are the same in any order."""
+def each_batch(batches: Iterable[Rows], work: Callable[[Rows], T]) -> Iterator[T]:
+    """Work on batches on several threads; results come in order."""
     return in_parallel((partial(_itself, rows) for rows in batches), work, len(os.sched_getaffinity(0)))
 
 
@@ -302,7 +303,7 @@ def count_margins(
         places = right * table.shape[1] + np.searchsorted(edges, np.abs(margins), side="right")
         return np.bincount(places, minlength=table.size).reshape(table.shape)
 
-    for part in _each(batches, counted):
+    for part in each_batch(batches, counted):
         table += part
     return Exact(
         table,

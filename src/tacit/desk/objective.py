@@ -38,7 +38,7 @@ __all__ = [
     "table_problem",
 ]
 
-MOST_LEARNT = 50_000
+MOST_LEARNT = 40_000
 """Rows, about, that a regression of texts learns from: more take long and add little, as the noise is small by then."""
 
 CURVATURE_SHARE = Fraction(20, 100)
