@@ -97,11 +97,12 @@ def test_norms_are_within_their_bounds_and_a_row_does_not_change_others(
 
 
 def test_a_repeated_feature_counts_once() -> None:
+    """Counted twice it would be two shares of a third, above what the bound of the L2 norm allows."""
     made = some_regressors()
-    twice = Rows(np.array([0, 4]), np.array([0, 0, 1, WORDS], dtype=np.int32), np.array([1]))
-    assert (made.matrix(twice).toarray()[0, :-2] >= 0).all()
-    assert np.abs(made.matrix(twice).toarray()).sum() <= 1
-    assert made.matrix(twice).toarray()[0, 0] * GRID <= 1024 * made.shares["words"] // 1024
+    twice = Rows(np.array([0, 5]), np.array([0, 0, 1, WORDS, WORDS], dtype=np.int32), np.array([1]))
+    found = made.matrix(twice).toarray()[0] * GRID
+    assert found[0] == 1024 * made.shares["words"] // math.floor(1024 * math.sqrt(3))
+    assert found[CELLS] == made.shares["style"] // made.others
 
 
 def some_regressors() -> Regressors:

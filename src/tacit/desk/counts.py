@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ from tacit.privacy.budget import Budget, Number, exact, exact_delta, exact_epsil
 from tacit.privacy.exact import Exact
 from tacit.privacy.gate import Plan, Purse
 from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Mechanism
-from tacit.privacy.objective import ExactObjective
+from tacit.privacy.objective import ExactObjective, GaussianObjectivePerturbation, ObjectivePerturbation
 from tacit.privacy.release import Receipt, Release
 from tacit.privacy.screening import ExactRows
 from tacit.privacy.unit import Bound, Sensitivity, Unit
@@ -141,6 +141,7 @@ class Visit:
 
     def start(self, name: str, steps: Mapping[str, Mechanism]) -> None:
         """Pay for all steps at once; ``name`` holds every public parameter that tells this fit from another."""
+        self._refuse_early(steps)
         self._plan = Plan(
             self.account,
             f"{self.owner}: {name}; features {self.schema.fingerprint}",
@@ -150,12 +151,12 @@ class Visit:
             random_state=self.random_state,
         )
 
-    def start_freely(self, name: str, first: Mechanism) -> None:
+    def start_freely(self, name: str, steps: Mapping[str, Mechanism]) -> None:
         """Pay for the whole visit at once, where earlier answers decide on the mechanisms of later steps: see ``then``.
 
-        ``first`` is the mechanism of class sizes: an ε that is too small for it is refused before it is charged.
+        ``steps`` are those that come, or would come without such answers.
         """
-        first.describe(Sensitivity.of_row_counts(Bound(rows=self.unit.max_rows, ones=1)))
+        self._refuse_early(steps)
         self._plan = Purse(
             self.account,
             f"{self.owner}: {name}; features {self.schema.fingerprint}",
@@ -163,6 +164,23 @@ class Visit:
             version=self._source.version,
             random_state=self.random_state,
         )
+
+    def _refuse_early(self, steps: Mapping[str, Mechanism]) -> None:
+        """Refuse an ε that is too small for the noise of a step, before it is charged.
+
+        How many features of a row will be counted may not be known yet, so that Laplace noise is asked for what sums of
+        normalised rows need; only an ε below a millionth notices.
+        """
+        bound = Bound(rows=self.unit.max_rows, ones=1)
+        for step, mechanism in steps.items():
+            need = Sensitivity.of_row_counts(bound)
+            if isinstance(mechanism, ObjectivePerturbation):
+                norm: Literal["L1", "L2"] = "L2" if isinstance(mechanism, GaussianObjectivePerturbation) else "L1"
+                need = Sensitivity.of_row_gradients(bound, norm=norm, entries=mechanism.size)
+            elif step == "sums" or (step != "labels" and isinstance(mechanism, DiscreteLaplace)):
+                norm = "L2" if isinstance(mechanism, DiscreteGaussian) else "L1"
+                need = Sensitivity.of_normalised_rows(bound, grid=GRID, norm=norm, entries=1)
+            mechanism.describe(need)
 
     def then(self, step: str, mechanism: Mechanism, *, last: bool = False) -> None:
         """Fix the mechanism of the next step of a visit that was started freely."""

@@ -39,7 +39,8 @@ __all__ = [
 ]
 
 MOST_LEARNT = 40_000
-"""Rows, about, that a regression of texts learns from: more take long and add little, as the noise is small by then."""
+"""Rows, about, that a regression of texts learns from. Of 360,000 tweets at ε = 1, 100,000 rows would add a point, and
+make a fit longer by about a third."""
 
 CURVATURE_SHARE = Fraction(20, 100)
 """The part of ε that hides the curvature in a regression of texts, whose rows have small L2 norms."""

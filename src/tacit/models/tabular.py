@@ -132,7 +132,7 @@ class TabularClassifier(PrivateClassifier):
     def _learn_or_count(self, visit: Visit, table: Table) -> None:
         """A regression where the released class sizes tell of enough rows, else the same counts."""
         first = visit.noise(LABEL_SHARE, delta_share=0)
-        visit.start_freely(f"{table.columns} columns", first)
+        visit.start_freely(f"{table.columns} columns", {"labels": first, "ones": visit.noise(1 - LABEL_SHARE)})
         visit.then("labels", first)
         sizes = visit.labels("labels")
         rest = visit.epsilon - first.budget.exact_epsilon

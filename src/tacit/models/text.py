@@ -34,6 +34,9 @@ LEARNING = SHARES | {"sums": Fraction(48, 100), "regression": Fraction(47, 100)}
 ENOUGH = 10_000
 """From so many rows, times ε, a regression beats the choice of a rule."""
 
+LEAST_LEARNING = Fraction(1, 100)
+"""No regression below this ε for each row of a unit: on its finer grid noise would be too large for exact samplers."""
+
 CLEAREST = 500
 """Words that a regression learns about: those with the largest sums."""
 
@@ -162,19 +165,18 @@ class TextClassifier(PrivateClassifier):
             persons=persons,
         )
         name = f"{2**self.bits} buckets; public: {'nothing' if prior is None else prior.name}"
-        first = visit.noise(_shares(prior)["labels"], delta_share=0)
-        visit.start_freely(name, first)
+        shares = _shares(prior)
+        first = visit.noise(shares["labels"], delta_share=0)
+        visit.start_freely(name, {"labels": first, "sums": visit.noise(shares["sums"])})
         visit.then("labels", first)
         labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
         plenty = float(visit.epsilon) * labels.sum() >= ENOUGH * visit.unit.max_rows
-        if plenty and len(classes) == 2 and not visit.delta:
-            shares = LEARNING
+        if plenty and visit.epsilon >= LEAST_LEARNING * visit.unit.max_rows and len(classes) == 2 and not visit.delta:
             self._learn(visit, labels, prior)
         else:
-            shares = _shares(prior)
             self._choose(visit, labels, prior, shares)
         if len(classes) == 2:
-            self._calibrate(visit, shares["margins"])
+            self._calibrate(visit, SHARES["margins"])
         self.classes_ = np.array(classes)
         self.receipt_ = visit.receipt()
         return self
