@@ -7,8 +7,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from tacit.evaluation.model import Evidence, Model, Noise
-from tacit.evaluation.posterior import bend_spreads, draw, plain_curves
+from tacit.evaluation.curve import Draws
+from tacit.evaluation.model import D_MEAN, D_SPREAD, FREEDOM, SHAPE, WIGGLES, Evidence, Model, Noise
+from tacit.evaluation.posterior import curves, draw, draw_bends, plain_curve, tied_bins
 
 Floats = NDArray[np.float64]
 
@@ -49,16 +50,20 @@ def test_drawn_counts_follow_their_posterior(gaussian: bool) -> None:
 
 
 def test_draws_of_curves_follow_the_posterior() -> None:
-    """Against 300,000 draws from the prior, weighed by the likelihood: separation, slope, and rates at the cuts.
+    """Against 400,000 draws from the prior, weighed by the likelihood: separation, slope, and rates at the cuts.
 
     The brute force is worth 300 equal draws and more, so that limits of a third of a standard deviation are five
     standard errors. Draws under twice the noise do not pass.
     """
     model = Model(made_up(12.0))
     rng = np.random.default_rng(2)
-    prior = rng.standard_normal((300_000, model.size))
+    prior = rng.standard_normal((400_000, model.size))
     prior[:, -2:] *= 0.2  # sizes are well known: draw them near what was released
-    logs = model.log_posterior(prior) + (prior[:, :-2] ** 2).sum(axis=1) / 2 + (prior[:, -2:] ** 2).sum(axis=1) / 0.08
+    wiggles = prior[:, 2:SHAPE]
+    wiggles *= np.sqrt(FREEDOM / rng.chisquare(FREEDOM, (len(prior), 1)))
+    heavy = (FREEDOM + WIGGLES) * np.log1p((wiggles**2).sum(axis=1) / FREEDOM)
+    rest = np.delete(prior[:, :-2], np.s_[2:SHAPE], axis=1)
+    logs = model.log_posterior(prior) + (heavy + (rest**2).sum(axis=1)) / 2 + (prior[:, -2:] ** 2).sum(axis=1) / 0.08
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     assert 1 / (weights**2).sum() > 300
@@ -78,12 +83,17 @@ def test_draws_of_curves_follow_the_posterior() -> None:
 
 
 def test_straight_curves_bend_less_than_broken_ones() -> None:
-    """Slopes of neighbouring bins say how far a curve may be from the chord between two knots."""
-    straight = np.full((1, 2, 8), 50.0)
+    """Slopes of neighbouring bins, and the roughness of a curve, say how far it may be from the chord between knots."""
+    straight = np.full((400, 2, 8), 50.0)
     broken = straight.copy()
-    broken[0, 1, 4:] = 1.0
-    assert (bend_spreads(straight) <= bend_spreads(broken)).all()
-    assert bend_spreads(broken)[0, 3] > 3 * bend_spreads(straight)[0, 3]
+    broken[:, 1, 4:] = 0.1
+    rng = np.random.default_rng(0)
+    (flat, few), (steep, more) = (draw_bends(counts, np.ones((400, 1)), rng) for counts in (straight, broken))
+    rough, _ = draw_bends(straight, np.full((400, 1), 3.0), rng)
+    assert steep[:, 3].std() > 3 * flat[:, 3].std()
+    assert 2.5 < rough.std() / flat.std() < 3.5
+    assert not few[:, 1:-1].any()  # corners only at the ends, and where the slope falls steeply
+    assert more[:, 3].any()
 
 
 def test_corners_are_as_high_as_concave_curves_can_be() -> None:
@@ -92,14 +102,57 @@ def test_corners_are_as_high_as_concave_curves_can_be() -> None:
     fpr, tpr = np.array([0, 2, 6, 12]) / 12, np.array([0, 4, 8, 11]) / 11
     grid = np.linspace(0.0, 1.0, 241)[1:-1]
     none = np.zeros((1, 3), dtype=bool)
-    (smooth,) = plain_curves(counts, grid, none)
-    (high,) = plain_curves(counts, grid, none, corners=~none)
+    chance = np.zeros((1, 11))  # parameters of a curve that is the diagonal: straight in each bin
+    chance[0, 0] = -D_MEAN / D_SPREAD
+    state = Model(Evidence(counts[0], Noise(1.0), (1.0, 1.0), Noise(1.0))).unfold(chance)
+    (smooth,) = curves(state, counts, grid, none, sags=np.ones(1))
+    (high,) = curves(state, counts, grid, none, sags=np.ones(1), corners=~none)
     slopes = np.diff(tpr) / np.diff(fpr)
     before = tpr[1:3] + slopes[:2] * (grid[:, None] - fpr[1:3])  # of the first and the second bin, from their ends
     after = tpr[1:3] + slopes[1:] * (grid[:, None] - fpr[1:3])  # of the second and the third bin, from their starts
     bin_ = np.searchsorted(fpr[1:-1], grid, side="right")
     expected = np.choose(bin_, [after[:, 0], np.minimum(before[:, 0], after[:, 1]), np.minimum(before[:, 1], 1.0)])
     assert np.allclose(high, expected)
-    assert (high >= smooth - 1e-12).all()
-    assert (high - smooth).max() > 0.03
-    assert np.allclose(plain_curves(counts, fpr[1:-1], none, corners=~none)[0], tpr[1:-1])
+    assert np.allclose(smooth, np.interp(grid, fpr, tpr))
+    assert np.allclose(plain_curve(counts[0], fpr[1:-1], none[0]), tpr[1:-1])
+
+
+def bins_of(negatives: list[float], positives: list[float], balance: float) -> Evidence:
+    """A release of these counts, with noise of scale 5."""
+    return Evidence(np.array([negatives, positives]), Noise(5.0), (0.35, 1.0), Noise(balance))
+
+
+def share_tied(evidence: Evidence) -> Floats:
+    counts = np.broadcast_to(evidence.counts, (1000, *evidence.counts.shape))
+    return np.asarray(tied_bins(evidence, counts, np.random.default_rng(0)).mean(axis=0))
+
+
+def test_ties_are_told_from_crowds() -> None:
+    """A cut may miss a narrow crowd of scores by chance, but not ties with many rows, and not scores of 0 and 1."""
+    crowd = bins_of([0.0, 13.0, 1763.0, 0.0], [0.0, 2.0, 222.0, 0.0], 170.0)
+    assert share_tied(crowd).max() < 0.3
+    same = bins_of([0.0, 130.0, 17630.0, 0.0], [0.0, 20.0, 2220.0, 0.0], 170.0)
+    assert share_tied(same)[2] > 0.99
+    answers = bins_of([260.0, *[0.0] * 6, 1516.0], [168.0, *[0.0] * 6, 56.0], 60.0)
+    assert share_tied(answers)[[0, 7]].min() > 0.5
+    five = bins_of([900.0, 0.0, 9000.0, *[0.0] * 4, 900.0], [200.0, 0.0, 700.0, *[0.0] * 4, 100.0], 60.0)
+    assert share_tied(five)[2] > 0.9
+    neighbours = bins_of([500.0, 800.0, 9000.0, 900.0, 2000.0, 800.0, 700.0, 4000.0], [900.0] * 8, 60.0)
+    assert share_tied(neighbours)[1:-1].max() < 0.1
+
+
+def test_nothing_is_known_inside_a_bin_that_holds_all() -> None:
+    """All scores crowd between two cuts: then the release says next to nothing, and no interval may be narrow."""
+    areas = Draws(bins_of([-8.0, 11.0, 1761.0, -2.0], [-4.0, 11.0, 220.0, -2.0], 170.0), 400).population_curves.mean(
+        axis=1
+    )
+    assert np.ptp(np.quantile(areas, [0.025, 0.975])) > 0.15
+
+
+def test_merged_bins_keep_their_rows_and_their_noise() -> None:
+    fine = Evidence(np.arange(128.0).reshape(2, 64), Noise(3.0), (1.0, 0.5), Noise(60.0))
+    merged = fine.merged(32)
+    assert merged.bins == 32
+    assert (merged.counts == fine.counts[:, ::2] + fine.counts[:, 1::2]).all()
+    assert merged.noise.variance == pytest.approx(2 * fine.noise.variance)
+    assert fine.merged(64) is fine

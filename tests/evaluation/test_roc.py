@@ -169,6 +169,25 @@ def test_bands_are_not_much_wider_than_sampling_makes_them() -> None:
     assert np.mean(last - first) < 0.06
 
 
+def test_bands_do_not_widen_where_bins_become_many() -> None:
+    """The model serves up to 32 bins, and beyond with bins merged: more ε, which brings more bins, costs no width."""
+    y, s = normal(20_000, 20_000, 0)
+    few, many = (tacit.roc_curve(y, s, epsilon=epsilon, random_state=1) for epsilon in (0.4, 2.0))
+    assert len(few.cuts) - 1 == 32
+    assert len(many.cuts) - 1 > 64
+    widths = [float(np.mean(high - low)) for low, high in (few.band(), many.band())]
+    assert widths[1] < 1.05 * widths[0]
+
+
+def test_a_band_allows_for_rows_that_were_not_seen() -> None:
+    """Of 100 positives none is missed; but where 3 of 100 of the population are, that happens once in 20 times."""
+    y = np.repeat([0, 1], 100)
+    curve = tacit.roc_curve(y, np.linspace(0.0, 1.0, 200), epsilon=20.0, random_state=0)
+    low, high = curve.band()
+    assert np.interp(0.5, curve.fpr, low) < 0.98
+    assert (high[1:] == 1.0).all()
+
+
 class TestPaying:
     def test_one_charge_of_exactly_the_price(self) -> None:
         y, s = made_up(500)

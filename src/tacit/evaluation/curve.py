@@ -23,15 +23,13 @@ from tacit.evaluation.display import plot_roc, roc_html
 from tacit.evaluation.metrics import Metrics
 from tacit.evaluation.model import Evidence, Floats, Model, Noise
 from tacit.evaluation.posterior import (
-    CORNERS,
-    bend_spreads,
     curves,
     draw,
+    draw_bends,
     draw_counts,
     draw_direct,
     generator,
-    plain_curves,
-    rates_of,
+    plain_curve,
     tied_bins,
 )
 from tacit.privacy.grid import CELLS, cells_of, scores_at
@@ -39,56 +37,78 @@ from tacit.privacy.release import Receipt
 
 NUMBER = 400
 # Intervals are wider than the posterior says, for curves unlike those of the model: by this factor, and by more where
-# the release cannot correct the model, because the noise of a class total is large beside the class, or where there
-# is no model; and by a part that falls with the root of the smaller class. The guide says how these were fixed.
-ROOM, MORE_ROOM, LARGE_NOISE, SMALL_CLASS = 1.03, 0.15, 0.1, 0.8
+# the release cannot correct the model, because the noise of a class total is large beside the class; and by a part
+# that falls with the root of the smaller class. The guide says how these were fixed.
+ROOM, MORE_ROOM, LARGE_NOISE, SMALL_CLASS = 1.08, 0.12, 0.1, 1.0
+ROWS = 3.0  # that none is seen among n rows is likely, at 5 %, as long as its share is below 3/n
+CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone makes that in 1 of 20
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
 MODEL_BINS = 32  # beyond, bins are so full that counts speak for themselves
 COARSE = np.unique(np.concatenate([np.linspace(0.0, 1.0, 101), ndtr(np.linspace(-4.0, 4.0, 41))]))
 GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), ndtr(np.linspace(-4.5, 4.5, 121))]))
 
 
-class Draws:
-    """Draws from the posterior: counts by class and bin (from the highest scores down) and curves on the grid."""
+class ModelDraws:
+    """Draws by the model: smooth curves, and counts by class and bin of the sample and of the population behind it."""
 
     def __init__(self, evidence: Evidence, number: int) -> None:
-        rng = generator(evidence)
-        if evidence.bins > MODEL_BINS:
-            self.sample, self.population = draw_direct(evidence, rng, number=number)
-            self._state = None
-        else:
-            model = Model(evidence)
-            self._state = model.unfold(draw(model, rng, number=number))
-            self.sample, self.population = draw_counts(model, self._state, rng)
+        rng, model = generator(evidence), Model(evidence)
+        self._state = model.unfold(draw(model, rng, number=number))
+        self.sample, self.population = draw_counts(model, self._state, rng)
         self._tied = tied_bins(evidence, self.sample, rng)
-        self._bends = bend_spreads(self.population) * rng.standard_normal(self.sample[:, 0].shape)
+        self._bends, self._corners = draw_bends(self.population, self._state.rough, rng)
         self._sags = rng.random(number)
-        self._corners = rng.random(self._bends.shape) < CORNERS
+
+    def sample_curves(self, grid: Floats) -> Floats:
+        """Curves of test sets that fit the release, as smooth as that leaves them."""
+        return curves(self._state, self.sample, grid, self._tied, sags=self._sags)
+
+    def population_curves(self, grid: Floats) -> Floats:
+        """Curves of populations that fit the release, with the bends that it cannot show."""
+        return curves(
+            self._state,
+            self.population,
+            grid,
+            self._tied,
+            sags=self._sags,
+            bends=self._bends,
+            corners=self._corners,
+        )
+
+
+class Draws:
+    """Draws from the posterior: counts by class and bin (from the highest scores down) and curves on the grid.
+
+    Beyond ``MODEL_BINS`` counts speak for themselves, and the model is asked for the population's curves alone, with
+    bins merged: so a band costs the same at any size, and does not widen where the number of bins grows.
+    """
+
+    def __init__(self, evidence: Evidence, number: int) -> None:
+        self._evidence, self._number = evidence, number
+        self._ties: NDArray[np.bool_] | None = None
+        if evidence.bins > MODEL_BINS:
+            rng = generator(evidence)
+            self.sample, self.population = draw_direct(evidence, rng, number=number)
+            self._ties = np.median(tied_bins(evidence, self.sample, rng), axis=0) > 0.5
+        else:
+            self.sample, self.population = self._modelled.sample, self._modelled.population
+
+    @cached_property
+    def _modelled(self) -> ModelDraws:
+        return ModelDraws(self._evidence.merged(MODEL_BINS), self._number)
 
     def best_guess(self) -> Floats:
         """The test set's curve on the grid: the median of its draws, which is best under the area between curves."""
-        if self._state is None:
-            return np.asarray(
-                plain_curves(self.sample.mean(axis=0)[None], GRID, np.median(self._tied, axis=0)[None] > 0.5)[0]
-            )
-        middle = np.median(curves(self._state, self.sample, COARSE, self._tied, sags=self._sags), axis=0)
+        if self._ties is not None:
+            return plain_curve(self.sample.mean(axis=0), GRID, self._ties)
+        middle = np.median(self._modelled.sample_curves(COARSE), axis=0)
         middle[0], middle[-1] = 0.0, 1.0
         return np.asarray(PchipInterpolator(COARSE, np.maximum.accumulate(middle))(GRID))
 
     @cached_property
     def population_curves(self) -> Floats:
         """Curves of populations that fit the release, on the coarse grid."""
-        if self._state is None:
-            return plain_curves(self.population, COARSE, self._tied, self._bends, self._corners)
-        return curves(
-            self._state,
-            self.population,
-            COARSE,
-            self._tied,
-            sags=self._sags,
-            bends=self._bends,
-            corners=self._corners,
-        )
+        return self._modelled.population_curves(COARSE)
 
 
 def read_evidence(binned: Binned) -> Evidence:
@@ -125,7 +145,7 @@ class RocCurve:
         self.score_range = score_range
         self.pos_label = pos_label
         noise = math.sqrt(self._evidence.bins * self._evidence.noise.variance)
-        self.unknown = bool(self._evidence.counts.sum(axis=1).min() < max(1.5 * noise, 1.0))
+        self.unknown = bool(self._evidence.counts.sum(axis=1).min() < max(CERTAIN * noise, 1.0))
         self.fpr = GRID.copy()
         self.tpr = np.clip(np.maximum.accumulate(self.posterior.best_guess()), 0.0, 1.0)
         self.tpr[0], self.tpr[-1] = 0.0, 1.0
@@ -165,10 +185,6 @@ class RocCurve:
         row = np.minimum(1.0 / np.maximum(self._evidence.counts.sum(axis=1), 2.0), 0.5)
         curves = self.posterior.population_curves
         low, high = _together(curves, level, row, self._room())
-        if self._evidence.bins > MODEL_BINS:
-            first, last = np.median(rates_of(self.posterior.population)[:, 0, [1, -2]], axis=0)
-            low[first > GRID], high[first > GRID] = 0.0, np.interp(first, GRID, high)
-            low[last < GRID], high[last < GRID] = np.interp(last, GRID, low), 1.0  # nothing is known inside end bins
         low, high = np.minimum(low, self.tpr), np.maximum(high, self.tpr)
         low[0] = 0.0
         low[-1] = 1.0
@@ -176,8 +192,6 @@ class RocCurve:
 
     def _room(self) -> float:
         """How much wider than the posterior's intervals are: a public rule of the sizes, the bins and the noise."""
-        if self._evidence.bins > MODEL_BINS:
-            return ROOM + MORE_ROOM
         noise = math.sqrt(self._evidence.bins * self._evidence.noise.variance)
         smaller = max(float(self._evidence.counts.sum(axis=1).min()), 1.0)
         return ROOM + MORE_ROOM * min(noise / smaller / LARGE_NOISE, 1.0) + SMALL_CLASS / math.sqrt(smaller)
@@ -238,14 +252,16 @@ class RocCurve:
 def _together(curves: Floats, level: float, row: Floats, room: float) -> tuple[Floats, Floats]:
     """A band that holds whole curves: the median, and so many times the pointwise interval to either side.
 
-    No interval is narrower than what one row of either class makes on the curve.
+    It also holds the median moved by three rows of either class: where none is seen, so many may be.
     """
     low, middle, high = np.quantile(curves, [TAIL, 0.5, 1 - TAIL], axis=0)
     least = row[1] + (np.interp(COARSE + row[0], COARSE, middle) - np.interp(COARSE - row[0], COARSE, middle)) / 2
     below, above = np.maximum(middle - low, least), np.maximum(high - middle, least)
     away = np.maximum((middle - curves) / below, (curves - middle) / above)
     reach = room * np.quantile(away[:, 1:-1].max(axis=1), level)
-    low, high = middle - reach * below, middle + reach * above
+    aside, up = ROWS * row
+    low = np.minimum(middle - reach * below, np.interp(COARSE - aside, COARSE, middle) - up)
+    high = np.maximum(middle + reach * above, np.interp(COARSE + aside, COARSE, middle) + up)
     return np.interp(GRID, COARSE, low), np.interp(GRID, COARSE, high)
 
 

@@ -9,7 +9,7 @@ the law of its noise around counts that scatter about the curve, and of cuts by 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,10 @@ Floats = NDArray[np.float64]
 WIGGLES = 5
 # Centre and spread of the separation, and spreads of log σ, of the first wiggle, of log-gaps and of the middle cut.
 D_MEAN, D_SPREAD, SIGMA_SPREAD, WIGGLE_SPREAD, GAP_SPREAD, MIDDLE_SPREAD = 2.0, 1.5, 0.55, 0.2, 1.0, 2.0
-SHAPE = 3 + WIGGLES  # parameters of the curve itself: separation, spread, size of the wiggles, wiggles
-ROUGH_SPREAD = 0.6  # of the logarithm of the wiggles' size: some curves are far rougher than others
-MISFIT = 0.10  # relative standard deviation of a bin's share around the smooth curve
+SHAPE = 2 + WIGGLES  # parameters of the curve itself: separation, spread, wiggles
+FREEDOM, MOST_ROUGH = 3.0, 4.0  # wiggles have a t-distribution together: some curves are far rougher than others
+MISFIT = 0.06  # relative standard deviation of a bin's share around a smooth curve of middling roughness
+FIRST_MISFIT = 0.07  # the same for the first fit, which does not weigh roughness
 TIES = 0.05  # chance that a cut falls among ties
 _LEAST = 1e-4  # expected count of a bin, at least
 _EDGE = 8.0
@@ -96,6 +97,14 @@ class Evidence:
         """How many bins there are."""
         return int(self.counts.shape[1])
 
+    def merged(self, most: int) -> Evidence:
+        """The same release in at most so many bins: neighbours are added up, and with them their noise."""
+        together = self.bins // most
+        if together <= 1:
+            return self
+        counts = self.counts.reshape(2, most, together).sum(axis=2)
+        return replace(self, counts=counts, noise=replace(self.noise, scale=self.noise.scale * math.sqrt(together)))
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -104,11 +113,18 @@ class State:
     separation: Floats
     slope: Floats
     wiggles: Floats
+    rough: Floats
     z: Floats
     fpr: Floats
     tpr: Floats
     sizes: Floats
     expected: Floats
+
+    @property
+    def misfit(self) -> Floats:
+        """Variances of what no smooth curve shows: more for rougher curves, and in the tails, as for rare rows."""
+        usual = self.expected.mean(axis=2, keepdims=True)
+        return np.asarray((MISFIT * self.rough[:, :, None]) ** 2 * self.expected * np.maximum(self.expected, usual))
 
     def curve(self, fpr: Floats) -> Floats:
         """True-positive rates of the smooth curves at false-positive rates (one row a curve)."""
@@ -143,8 +159,9 @@ class Model:
         m = self.bins
         d = np.maximum(D_MEAN + D_SPREAD * xi[:, 0], -2.0)
         sigma = np.exp(SIGMA_SPREAD * np.clip(xi[:, 1], -6, 6))
-        rough = np.exp(ROUGH_SPREAD * np.clip(xi[:, 2:3], -4, 4))
-        wiggles = xi[:, 3:SHAPE] * rough * (WIGGLE_SPREAD / np.arange(1, WIGGLES + 1))
+        wiggles = xi[:, 2:SHAPE] * (WIGGLE_SPREAD / np.arange(1, WIGGLES + 1))
+        square = (xi[:, 2:SHAPE] ** 2).sum(axis=1, keepdims=True)
+        rough = np.minimum(np.sqrt((FREEDOM + square) / (FREEDOM + WIGGLES)), MOST_ROUGH)
         gaps = (d[:, None] + 3.0) / m * np.exp(GAP_SPREAD * np.clip(xi[:, SHAPE + 1 : SHAPE + m - 1], -6, 4))
         steps = np.concatenate([np.zeros((len(xi), 1)), np.cumsum(gaps, axis=1)], axis=1)
         middle = -d / 2 + MIDDLE_SPREAD * xi[:, SHAPE]
@@ -155,13 +172,13 @@ class Model:
         rates = np.stack([fpr, tpr], axis=1)
         shares = np.diff(rates, axis=2, prepend=0.0, append=1.0)
         expected = np.maximum(shares * sizes[:, :, None], _LEAST)
-        return State(d, 1 / sigma, wiggles, z, fpr, tpr, sizes, expected)
+        return State(d, 1 / sigma, wiggles, rough, z, fpr, tpr, sizes, expected)
 
     def balances(self, state: State) -> tuple[Floats, Floats, Floats]:
         """For each cut, the last level first: weight above minus below, its spread in a sample, and both together."""
         weights = np.array(self.evidence.weights)[:, None]
         mass = (weights * state.expected).sum(axis=1)
-        variance = (weights**2 * _variance(state.expected)).sum(axis=1)
+        variance = (weights**2 * (state.expected + state.misfit)).sum(axis=1)
         gaps, variances, sums = [], [], []
         while mass.shape[1] > 1:
             gaps.append(mass[:, ::2] - mass[:, 1::2])
@@ -175,7 +192,9 @@ class Model:
         """Residuals whose squares add up to about twice the negative log-posterior: for a first fit."""
         state = self.unfold(xi)
         e = self.evidence
-        fit = (e.counts - state.expected) / np.sqrt(e.noise.variance + _variance(state.expected))
+        fit = (e.counts - state.expected) / np.sqrt(
+            e.noise.variance + state.expected + (FIRST_MISFIT * state.expected) ** 2
+        )
         gap, spread, total = self.balances(state)
         balance = gap * np.sqrt(1 / (e.balance.variance + spread**2) + 3 / total**2)
         return np.concatenate([fit.reshape(len(xi), -1), self._scaled(xi), balance], axis=1)
@@ -184,7 +203,7 @@ class Model:
         """The logarithm of the posterior density, up to a constant."""
         state = self.unfold(xi)
         e = self.evidence
-        fit = e.noise.log_density(e.counts - state.expected, np.sqrt(_variance(state.expected)))
+        fit = e.noise.log_density(e.counts - state.expected, np.sqrt(state.expected + state.misfit))
         gap, spread, total = self.balances(state)
         # A cut's log-probability falls with its imbalance; but ties cannot be cut in two, and then any balance will do.
         balanced = e.balance.log_density(gap, spread) - math.log(2 * e.balance.scale)
@@ -193,10 +212,8 @@ class Model:
 
     @staticmethod
     def _scaled(xi: Floats) -> Floats:
-        """Deviates as the prior sees them: next to nothing is known about the sizes of classes."""
-        return np.concatenate([xi[:, :-2], xi[:, -2:] / 3.0], axis=1)
-
-
-def _variance(expected: Floats) -> Floats:
-    """How far a sample's count may be from the smooth curve's: sampling, and what no smooth curve shows."""
-    return np.asarray(expected + (MISFIT * expected) ** 2)
+        """Deviates as the prior sees them: half their squares' sum is the prior's negative logarithm."""
+        wiggles, sizes = xi[:, 2:SHAPE], xi[:, -2:] / 3.0  # next to nothing is known about the sizes of classes
+        square = np.maximum((wiggles**2).sum(axis=1, keepdims=True) / FREEDOM, 1e-12)
+        heavy = np.sqrt((FREEDOM + WIGGLES) / FREEDOM * np.log1p(square) / square)
+        return np.concatenate([xi[:, :2], heavy * wiggles, xi[:, SHAPE:-2], sizes], axis=1)

@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
+from scipy.special import ndtr, ndtri
 
-from tacit.evaluation.model import MISFIT, Evidence, Floats, Model, State
+from tacit.evaluation.model import Evidence, Floats, Model, State
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
-LEAST_BEND, BEND, MOST_STEEP = 0.1, 0.12, 5.0
-CORNERS = 0.06  # chance that the curve has a corner in a bin
-TIED_SHARES, TIED_SCALES, FAR = 1.8, 2.5, 4.0
-PROPOSALS, WIDEN, FRESH = 2, 1.2, (0.6, 0.3)
-STEPS, WORK = 24, 96  # moves of the chains, and moves times bins: with many bins the normal draw is nearly right
+LEAST_BEND, BEND, MOST_STEEP = 0.04, 0.08, 12.0
+CORNERS, SHARP = 0.08, 4.0  # chance of a corner in a bin at the ends, or where the slope falls e⁴-fold or more
+TIED_SHARES, FEW_SCALES, MANY_SCALES, EMPTY, FAR = 1.8, 2.5, 7.0, 0.1, 4.0
+PROPOSALS, WIDEN, FRESH = 2, 1.05, (0.6, 0.3)
+STEPS, WORK = 24, 160  # moves of the chains, and moves times bins: with many bins the normal draw is nearly right
 
 
 def generator(evidence: Evidence) -> np.random.Generator:
@@ -107,7 +108,7 @@ def _effective(logs: Floats) -> float:
 def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw, for each curve, the counts of the sample and the expected counts of the population behind it."""
     e, mean = model.evidence, state.expected
-    misfit = (MISFIT * mean) ** 2
+    misfit = state.misfit
     sample = np.maximum(e.noise.draw_counts(e.counts[None], mean, np.sqrt(mean + misfit), rng), 0.0)
     # Where a sample is far further from the curve than chance explains, as with ties, the population is as well.
     gap = (sample - mean) ** 2
@@ -145,49 +146,68 @@ def rates_of(counts: Floats) -> Floats:
     return rates
 
 
-def bend_spreads(counts: Floats) -> Floats:
-    """How far the curve may bend between two knots, where nothing is seen: spreads of its log-odds there.
+def turns(counts: Floats) -> Floats:
+    """By how much the slope changes around each bin, as a logarithm: negative where the curve is concave.
 
     A concave curve stays above the chord of a bin, and below the chords of its neighbours, prolonged. In terms of odds
     of the way between two knots that is from 1 to the ratio of the neighbours' slopes.
     """
     logs = np.log(counts + 0.5)
-    slopes = logs[:, 1] - logs[:, 0]
-    steps = np.diff(slopes, axis=1)
-    around = np.concatenate([2 * steps[:, :1], steps[:, 1:] + steps[:, :-1], 2 * steps[:, -1:]], axis=1)
-    return np.asarray(LEAST_BEND + BEND * np.minimum(np.abs(around), MOST_STEEP))
+    steps = np.diff(logs[:, 1] - logs[:, 0], axis=1)
+    return np.concatenate([2 * steps[:, :1], steps[:, 1:] + steps[:, :-1], 2 * steps[:, -1:]], axis=1)
+
+
+def draw_bends(counts: Floats, rough: Floats, rng: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:
+    """How far curves bend between two knots, where nothing is seen: their log-odds there, and where corners are.
+
+    Corners are at either end, where the first rows of a class begin, and where the slope falls steeply.
+    """
+    turn, shares = turns(counts), rates_of(counts).mean(axis=1)
+    spreads = rough * (LEAST_BEND + BEND * np.minimum(np.abs(turn), MOST_STEEP))
+    light = 0.5 / counts.shape[2]  # beyond a bin is less than half of the usual share
+    ends = (shares[:, :-1] < light) | (shares[:, 1:] > 1 - light)
+    corners = (ends | (turn < -SHARP)) & (rng.random(turn.shape) < CORNERS)
+    return spreads * rng.standard_normal(turn.shape), corners
 
 
 def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Bins that hold ties: far more than their share, and of both classes, although cuts were chosen to balance them.
 
-    Ties cannot be cut in two, and a curve is straight over ties. Where it is not clear, draws differ. A bin that is
-    heavy with one class alone, or between the ends, may also hold scores that crowd, as a good classifier's do near 0,
-    and is left smooth.
+    Ties cannot be cut in two, and a curve is straight over ties. Where it is not clear, draws differ. Scores that crowd
+    are no ties, and a cut may miss a crowd by chance: a bin must be so heavy that this is unlikely, unless all rows are
+    in the two end bins. A bin that is heavy with one class alone, as a good classifier's near 0, is left smooth; so is
+    one between the ends, unless it has most of both classes or its neighbours are empty.
     """
     mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
-    share = mass.sum(axis=1, keepdims=True) / evidence.bins
-    limit = np.maximum(TIED_SHARES * share, TIED_SCALES * evidence.balance.scale)
-    inner = np.full(evidence.bins, 0.5)  # of both classes must be in a bin that holds neither 0 nor 1
-    inner[[0, -1]] = 1 / evidence.bins
-    both = (counts > counts.sum(axis=2, keepdims=True) * inner).all(axis=1)
-    return np.asarray(both & (mass > limit * rng.uniform(0.75, 1.25, share.shape)))
+    total = mass.sum(axis=1, keepdims=True)
+    share = total / evidence.bins
+    around = np.pad(mass, ((0, 0), (1, 1)))
+    lonely = np.maximum(around[:, :-2], around[:, 2:]) < EMPTY * share
+    lonely[:, [0, -1]] = True
+    least = np.where(lonely, 1 / evidence.bins, 0.5)[:, None, :]
+    both = (counts > counts.sum(axis=2, keepdims=True) * least).all(axis=1)
+    heavy = mass > TIED_SHARES * share * rng.uniform(0.75, 1.25, share.shape)
+    apart = mass[:, [0, -1]].sum(axis=1, keepdims=True) > (1 - EMPTY) * total
+    limit = np.where(apart, FEW_SCALES, MANY_SCALES) + rng.logistic(size=share.shape)
+    return np.asarray(both & heavy & (mass / evidence.balance.scale > limit))
 
 
-def plain_curves(
-    counts: Floats,
-    grid: Floats,
-    tied: NDArray[np.bool_],
-    bends: Floats | None = None,
-    corners: NDArray[np.bool_] | None = None,
-) -> Floats:
-    """True-positive rates on a grid: a monotone cubic through the median knots, warped to pass through each draw's."""
-    rates = rates_of(counts)
-    middle = rates_of(np.median(counts, axis=0)[None])[0]
-    fpr, places = np.unique(middle[0], return_index=True)
-    smooth = PchipInterpolator(fpr, middle[1, places])
-    model = np.broadcast_to(middle[:, None], (2, len(counts), rates.shape[2]))
-    return _warped(rates, model, grid, smooth, tied, bends=bends, corners=corners)
+def plain_curve(counts: Floats, grid: Floats, tied: NDArray[np.bool_]) -> Floats:
+    """True-positive rates on a grid, without a model: a smooth curve through the knots, straight over ties."""
+    rates = rates_of(counts[None])
+    return np.asarray(_warped(rates, rates.transpose(1, 0, 2), grid, _probit_curve(rates[0]), tied[None])[0])
+
+
+def _probit_curve(knots: Floats) -> Callable[[Floats], Floats]:
+    """A monotone cubic through knots on probit paper, with straight ends there: most ROC curves are nearly straight."""
+    x, y = ndtri(np.clip(knots[:, 1:-1], 1e-7, 1 - 1e-7))
+    x, places = np.unique(x, return_index=True)
+    y = y[places]
+    slope = (y[-1] - y[0]) / (x[-1] - x[0]) if len(x) > 1 else 1.0
+    ends = np.array([-10.0, 10.0])
+    y = np.concatenate([y[:1] + slope * ends[:1], y, y[-1:] + slope * ends[1:]])
+    inner = PchipInterpolator(np.concatenate([x[:1] + ends[:1], x, x[-1:] + ends[1:]]), y)
+    return lambda fpr: np.asarray(ndtr(inner(ndtri(np.clip(fpr, 1e-7, 1 - 1e-7)))))
 
 
 def curves(
