@@ -157,16 +157,20 @@ def turns(counts: Floats) -> Floats:
     return np.concatenate([2 * steps[:, :1], steps[:, 1:] + steps[:, :-1], 2 * steps[:, -1:]], axis=1)
 
 
+def _ends(rates: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which bins are the first and the last ones: those that have less than half of a usual bin beyond them."""
+    shares, light = rates.mean(axis=1), 0.5 / (rates.shape[2] - 1)
+    return shares[:, :-1] < light, shares[:, 1:] > 1 - light
+
+
 def draw_bends(counts: Floats, rough: Floats, rng: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:
     """How far curves bend between two knots, where nothing is seen: their log-odds there, and where corners are.
 
     Corners are at either end, where the first rows of a class begin, and where the slope falls steeply.
     """
-    turn, shares = turns(counts), rates_of(counts).mean(axis=1)
+    turn, (first, last) = turns(counts), _ends(rates_of(counts))
     spreads = rough * (LEAST_BEND + BEND * np.minimum(np.abs(turn), MOST_STEEP))
-    light = 0.5 / counts.shape[2]  # beyond a bin is less than half of the usual share
-    ends = (shares[:, :-1] < light) | (shares[:, 1:] > 1 - light)
-    corners = (ends | (turn < -SHARP)) & (rng.random(turn.shape) < CORNERS)
+    corners = (first | last | (turn < -SHARP)) & (rng.random(turn.shape) < CORNERS)
     return spreads * rng.standard_normal(turn.shape), corners
 
 
@@ -278,7 +282,6 @@ def _neighbours(rates: Floats) -> tuple[Floats, Floats]:
     """Slopes of the bins before and after each bin, in units of its own; at the ends as steep and as flat as can be."""
     steps = np.maximum(np.diff(rates, axis=2), 1e-6)
     slopes = steps[:, 1] / steps[:, 0]
-    before, after = np.full_like(slopes, 1e6), np.zeros_like(slopes)
-    before[:, 1:] = slopes[:, :-1] / slopes[:, 1:]
-    after[:, :-1] = slopes[:, 1:] / slopes[:, :-1]
-    return before, after
+    first, last = _ends(rates)
+    before = np.where(first, 1e6, np.roll(slopes, 1, axis=1) / slopes)
+    return before, np.where(last, 0.0, np.roll(slopes, -1, axis=1) / slopes)
