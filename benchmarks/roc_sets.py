@@ -1,4 +1,4 @@
-"""Populations of scores for the ROC benchmarks: nine made-up shapes, and plain classifiers on five published sets.
+"""Populations of scores for the ROC benchmarks: made-up shapes, and plain classifiers on five published sets.
 
 A population is a pair of arrays, scores of negatives and of positives, from which test sets are drawn with replacement;
 so the population's own curve is known, and it can be checked how often a band holds it.
@@ -42,6 +42,41 @@ def shapes(rng: np.random.Generator, n0: int = SHAPE_ROWS, n1: int = SHAPE_ROWS)
         "narrow": (expit(normal(n0)), expit(0.5 * normal(n1) + 0.8)),
         "mixed": (expit(normal(n0)), expit(normal(n1) + 3 * mixed)),
         "hard": (rng.beta(np.where(hard, 5, 1), np.where(hard, 2, 6)), rng.beta(5, 2, n1)),
+    }
+
+
+def odd_shapes(rng: np.random.Generator, n: int = SHAPE_ROWS) -> dict[str, Population]:
+    """Thirteen ways that the nine leave out: scores that crowd, calibrated ones, nearly perfect ones, and ties."""
+
+    def normal(mean: float | Floats, spread: float) -> Floats:
+        return np.asarray(expit(mean + spread * rng.standard_normal(n)))
+
+    def calibrated(scores: Floats) -> Population:
+        return _parted((rng.random(len(scores)) < scores).astype(np.int64), scores)
+
+    def some(share: float) -> NDArray[np.bool_]:
+        return rng.random(n) < share
+
+    skewed = calibrated(expit(-3 + 0.6 * rng.gamma(2, 1, 4 * n)))
+    low = rng.random(len(skewed[0])) < 0.03
+    five = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+    return {
+        "crowd": calibrated(expit(-2.1 + 0.35 * rng.standard_normal(4 * n))),
+        "tight": calibrated(0.3 + 0.05 * rng.standard_normal(2 * n).clip(-4, 4)),
+        "skewed": skewed,
+        "lump": (np.where(low, expit(-6 + 0.5 * rng.standard_normal(len(low))), skewed[0]), skewed[1]),
+        "beta": calibrated(rng.beta(1, 3, 2 * n)),
+        "bimodal": calibrated(rng.beta(0.25, 0.35, 2 * n)),
+        "near": (normal(-9, 3.5), normal(7, 5)),
+        "heavy": (expit(-10 + 2.5 * rng.standard_t(3, n)), expit(8 + 4 * rng.standard_t(3, n))),
+        "text": (normal(-12, 6), normal(np.where(some(0.12), -2.0, 12.0), 5)),
+        "hopeless": (normal(-6, 2), normal(np.where(some(0.03), -5.0, 6.0), 2)),
+        "floor": (np.where(some(0.5), 0.0, normal(-1, 1)), np.where(some(0.1), 0.0, normal(0.6, 1))),
+        "answers": (some(0.15).astype(np.float64), some(0.75).astype(np.float64)),
+        "five": (
+            rng.choice(five, n, p=[0.4, 0.25, 0.2, 0.1, 0.05]),
+            rng.choice(five, n, p=[0.05, 0.15, 0.2, 0.3, 0.3]),
+        ),
     }
 
 
