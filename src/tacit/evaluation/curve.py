@@ -41,7 +41,7 @@ NUMBER = 400
 # that falls with the root of the smaller class. The guide says how these were fixed.
 ROOM, MORE_ROOM, LARGE_NOISE, SMALL_CLASS = 1.08, 0.12, 0.1, 1.0
 ROWS = 3.0  # that none is seen among n rows is likely, at 5 %, as long as its share is below 3/n
-CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone makes that in 1 of 20
+CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone is in 1 of 25 cases
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
 MODEL_BINS = 32  # beyond, bins are so full that counts speak for themselves
 COARSE = np.unique(np.concatenate([np.linspace(0.0, 1.0, 101), ndtr(np.linspace(-4.0, 4.0, 41))]))
