@@ -63,8 +63,6 @@ class Visit:
         Who pays; None opens a one-off account in memory with exactly this budget.
     random_state : int, optional
         A seed: a simulation, which is not private.
-    style : bool, default False
-        Whether a :class:`Part` of texts gets columns that tell their style.
     """
 
     has_rows: ClassVar[bool] = True
@@ -82,7 +80,6 @@ class Visit:
         account: Account | None = None,
         random_state: int | None = None,
         persons: Any = None,
-        style: bool = False,
     ) -> None:
         self.owner = owner
         self.epsilon = exact_epsilon(epsilon, owner)
@@ -100,7 +97,7 @@ class Visit:
         # A one-off account ends with the visit, so nobody asks it twice and the data need no name.
         version = "one-off" if account is None else None
         if isinstance(data, Part):
-            self._source = data.source(schema, style=style)
+            self._source = data.source(schema)
         else:
             self._source = open_source(data, schema, y=y, persons=persons, version=version)
         self._seed = self.account.seed if account is not None or random_state is None else _derived(random_state)
