@@ -38,7 +38,7 @@ def style_schema(classes: tuple[str | int | float, ...], *, bits: int, name: str
     return Schema((StyledTextColumn(name, bits, LETTERS, BORDERS, EDGES),), classes=classes)
 
 
-def read_style(text: pl.Series, letters: int) -> tuple[NDArray[np.uint64], Longs, Longs]:
+def read_style(text: pl.Series, letters: int) -> tuple[NDArray[np.uint64], Longs, NDArray[np.int32]]:
     """The hashes of words' beginnings, row by row, where each row begins, and its words, digits and capitals.
 
     Words and tokens differ: here words are what blanks separate. Tokens are those of the text with numbers replaced.
@@ -54,12 +54,12 @@ def read_style(text: pl.Series, letters: int) -> tuple[NDArray[np.uint64], Longs
     if len(foreign):  # they may have blanks of other kinds
         style[foreign, 0] = text.gather(foreign).str.count_matches(_BLANK_SEPARATED).to_numpy()
     lower = buffer | (capital.view(np.uint8) << np.uint8(5))
-    np.putmask(lower, digit, np.uint8(0x30))
+    lower &= ~(digit.view(np.uint8) * np.uint8(0x0F))  # digits are 0x30 and their value
     repeated = np.flatnonzero(digit[1:] & digit[:-1]) + 1
     lower, offsets = np.delete(lower, repeated), offsets - np.searchsorted(repeated, offsets)
     return (*hash_tokens(lower, offsets, letters), style)
 
 
-def _by_row(marks: NDArray[np.bool_], offsets: Longs) -> Longs:
-    """How many bytes of each row are marked."""
-    return np.diff(np.searchsorted(np.flatnonzero(marks), offsets))
+def _by_row(marks: NDArray[np.bool_], offsets: Longs) -> NDArray[np.int32]:
+    """How many bytes of each row are marked; a row has at least one byte."""
+    return np.add.reduceat(marks[: offsets[-1]].view(np.uint8), offsets[:-1], dtype=np.int32)

@@ -174,6 +174,12 @@ _SINGLE_PATTERN = f"([{_class(SINGLES)}])"
 _ORACLE = re.compile(TOKEN_PATTERN)
 _TRANSLATE = str.maketrans(FOLD_FROM, FOLD_TO)
 _NON_ASCII_FOLD = {source: target for source, target in _FOLD.items() if source > "\x7f"}
+_PREPARED = (
+    pl.col("")
+    .str.replace_many(_NON_ASCII_FOLD)
+    .str.replace_all(_SEPARATOR_PATTERN, " ")
+    .str.replace_all(_SINGLE_PATTERN, " ${1} ")
+)
 _APOSTROPHE = 0x27
 
 
@@ -246,13 +252,13 @@ def prepare(text: pl.Series) -> tuple[NDArray[np.uint8], Longs, Longs]:
     A line feed ends each row. Of characters other than ASCII the separators are blanks, capitals are small, and blanks
     are around those that are a token each, so that afterwards every byte from 0x80 belongs to a word.
     """
-    lines = text.fill_null("") + "\n"
-    foreign = (lines.str.len_bytes() != lines.str.len_chars()).arg_true()
+    lines = (text.fill_null("") if text.null_count() else text) + "\n"
+    buffer, offsets = string_buffer(lines)
+    foreign = np.flatnonzero(np.diff(np.searchsorted(np.flatnonzero(buffer >= 0x80), offsets)))
     if len(foreign):
-        rows = lines.gather(foreign).str.replace_many(_NON_ASCII_FOLD)
-        rows = rows.str.replace_all(_SEPARATOR_PATTERN, " ").str.replace_all(_SINGLE_PATTERN, " ${1} ")
-        lines = lines.scatter(foreign, rows)
-    return (*string_buffer(lines), foreign.to_numpy())
+        rows = lines.rename("").gather(foreign).to_frame().select(_PREPARED).to_series()
+        buffer, offsets = string_buffer(lines.scatter(foreign, rows))
+    return buffer, offsets, foreign
 
 
 def hash_tokens(
