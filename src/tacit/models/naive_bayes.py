@@ -99,7 +99,7 @@ class BernoulliNB(PrivateClassifier):
         if not np.isfinite(self.alpha) or self.alpha < 0:
             raise bad_parameter("BernoulliNB", "alpha", "a finite number of at least 0", self.alpha)
         visit = self._matrix_visit(X, y, persons)
-        counts = visit.noise(1 - LABEL_SHARE)
+        counts = visit.noise(1 - LABEL_SHARE, ones=self.max_ones)
         visit.start(
             f"at most {self.max_ones} ones", {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": counts}
         )

@@ -167,7 +167,7 @@ class TextClassifier(PrivateClassifier):
         name = f"{2**self.bits} buckets; public: {'nothing' if prior is None else prior.name}"
         shares = _shares(prior)
         first = visit.noise(shares["labels"], delta_share=0)
-        visit.start_freely(name, {"labels": first, "sums": visit.noise(shares["sums"])})
+        visit.start_freely(name, {"labels": first, "sums": visit.noise_of_sums(shares["sums"])})
         visit.then("labels", first)
         labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
         plenty = float(visit.epsilon) * labels.sum() >= ENOUGH * visit.unit.max_rows
@@ -184,7 +184,7 @@ class TextClassifier(PrivateClassifier):
     def _choose(self, visit: Visit, labels: Floats, prior: Prior | None, shares: dict[str, Fraction]) -> None:
         """Release sums of words and style, and choose a rule from a grid."""
         binary = len(labels) == 2
-        visit.then("sums", visit.noise(shares["sums"] + (0 if binary else shares["margins"])))
+        visit.then("sums", visit.noise_of_sums(shares["sums"] + (0 if binary else shares["margins"])))
         self.rules_ = self._rules_from_sums(visit, labels, prior, STYLE_SHARE)
         visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=not binary)
         self.choice_ = visit.choose("rule", self.rules_)
@@ -212,7 +212,7 @@ class TextClassifier(PrivateClassifier):
 
     def _learn(self, visit: Visit, labels: Floats, prior: Prior | None) -> None:
         """Release sums of words, and regress labels on their score, on the clearest words and on style."""
-        visit.then("sums", visit.noise(LEARNING["sums"]))
+        visit.then("sums", visit.noise_of_sums(LEARNING["sums"]))
         rules = self._rules_from_sums(visit, labels, prior, 0.0)
         ways = rules.mixtures.shape[1] - 1
         blend = np.append(np.full(ways, 1 / math.sqrt(ways)), 0.0)
@@ -291,7 +291,7 @@ def _weigh(
     labels: Floats, prior: Prior | None, buckets: int, visit: Visit, style_share: float
 ) -> tuple[Weighing, Floats]:
     """How texts turn into vectors of norm 1, from released class sizes and public frequencies; and the weights."""
-    norm: Literal["L1", "L2"] = "L2" if visit.delta else "L1"
+    norm = visit.norm("sums")
     weights = np.ones(buckets) if prior is None else prior.weights(labels.sum(), float(visit.epsilon))
     unit = (1 << 10) / weights.max()
     whole = by_part(np.where(weights > 0, np.maximum(np.round(weights * unit), 4), 0)).astype(np.int64)
