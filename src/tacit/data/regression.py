@@ -157,7 +157,7 @@ def thin(read: Callable[[], Iterable[Rows]], rate: Fraction, seed: int) -> list[
     alike = _repeated(np.concatenate([np.zeros(0, dtype=np.int64), *coins]))  # equal rows have equal coins
     kept, copies, of_copies = [], [], []
     for rows, own in zip(read(), coins, strict=True):
-        single = np.searchsorted(alike, own) == np.searchsorted(alike, own, side="right")
+        single = ~alike[own & (len(alike) - 1)]
         single |= rows.persons is not None
         kept.append(rows.take(np.flatnonzero(single & _heads(own, 0, rate, seed))))
         copies.append(rows.take(np.flatnonzero(~single)))
@@ -173,10 +173,12 @@ def _heads(coins: Longs, numbers: Longs | int, rate: Fraction, seed: int) -> NDA
     return chain(seed, _THINNING, coins, numbers).view(np.uint64) < np.uint64(int(rate * 2**64))
 
 
-def _repeated(values: Longs) -> Longs:
-    """What is there more than once, ascending."""
+def _repeated(values: Longs) -> NDArray[np.bool_]:
+    """By the low bits of a number whether it may be there more than once."""
     ordered = np.sort(values)
-    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    marks = np.zeros(1 << 20, dtype=np.bool_)
+    marks[ordered[1:][ordered[1:] == ordered[:-1]] & (len(marks) - 1)] = True
+    return marks
 
 
 def _copy_numbers(rows: Rows) -> Longs:
