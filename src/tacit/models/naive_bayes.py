@@ -30,7 +30,8 @@ class BernoulliNB(PrivateClassifier):
     Parameters
     ----------
     epsilon, delta : float
-        What one fit costs. With ``delta`` above 0 the noise is Gaussian, which helps when rows have many ones.
+        What one fit costs. With ``delta`` above 0 the noise is Gaussian, which helps when rows have many ones;
+        for a few ``max_ones`` it is not, as Laplace noise is smaller then.
     max_ones : int, optional
         At most this many ones of a row are counted. Default: a public rule of the noisy number of rows, the number of
         features and epsilon.

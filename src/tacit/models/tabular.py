@@ -25,7 +25,7 @@ class TabularClassifier(PrivateClassifier):
     Parameters
     ----------
     epsilon, delta : float
-        What one fit costs. With ``delta`` above 0 the noise is Gaussian, which helps for many columns.
+        What one fit costs. With ``delta`` above 0 the noise is Gaussian where that is smaller: for many columns.
     schema : Schema
         The public description of the columns.
     classes : sequence, optional
