@@ -171,7 +171,7 @@ class TextClassifier(PrivateClassifier):
         visit.then("labels", first)
         labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
         plenty = float(visit.epsilon) * labels.sum() >= ENOUGH * visit.unit.max_rows
-        if plenty and visit.epsilon >= LEAST_LEARNING * visit.unit.max_rows and len(classes) == 2 and not visit.delta:
+        if plenty and visit.epsilon >= LEAST_LEARNING * visit.unit.max_rows and len(classes) == 2:
             self._learn(visit, labels, prior)
         else:
             self._choose(visit, labels, prior, shares)
