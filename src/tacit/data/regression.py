@@ -83,7 +83,7 @@ class Regressors:
     @property
     def size(self) -> int:
         """How many entries a vector has."""
-        return int(self.chosen.max(initial=-1)) + 1 + len(self.score.weights) - self.words + 2
+        return int(self.chosen.max(initial=-1)) + 1 + self.score.others + 2
 
     @property
     def square(self) -> Fraction:

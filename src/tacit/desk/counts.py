@@ -269,12 +269,18 @@ class Visit:
         statistic = count(self._kept(), Bounding(max_ones, self.unit, self._seed), jobs=_THREADS).features
         return self.release(step, statistic).values
 
-    def sums(self, step: str, weighing: Weighing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Sums of normalised rows, in units of one row: words (columns × cells), other features (classes × others)."""
+    def sums(self, step: str, weighing: Weighing) -> tuple[NDArray[np.float64], ...]:
+        """Sums of normalised rows, in units of one row.
+
+        Words (columns × cells), topics (columns × topics), other features (classes × others).
+        """
         width, classes = self.schema.n_features, len(self.schema.classes)
-        statistic, size = normalised_sums(self.rows(), weighing, width, unit=self.unit, version=self.version)
+        statistic = normalised_sums(self.rows(), weighing, width, unit=self.unit, version=self.version)
         values = self.release(step, statistic).values / GRID
-        return values[:size].reshape(weighing.columns, weighing.cells), values[size:].reshape(classes, -1)
+        words, topics = weighing.columns * weighing.cells, weighing.columns * weighing.number
+        parts = np.split(values, [words, words + topics])
+        sizes = zip(parts, (weighing.columns, weighing.columns, classes), strict=True)
+        return tuple(part.reshape(rows, len(part) // rows) for part, rows in sizes)
 
     def choose(self, step: str, rules: Rules) -> int:
         """The number of a rule that gets many rows right."""

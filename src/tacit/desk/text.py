@@ -20,6 +20,7 @@ from tacit.data.sources import as_series
 from tacit.data.style import BORDERS, EDGES, LETTERS, NUMBER, style_schema
 from tacit.data.sums import Rules, row_scores
 from tacit.data.text import token_lists, tokens, valid_text
+from tacit.data.topics import Topics
 from tacit.desk.counts import Visit
 from tacit.desk.parts import Part
 from tacit.errors import MissingExtraError, bad_parameter
@@ -29,6 +30,7 @@ __all__ = [
     "STYLES",
     "STYLE_BINS",
     "TEXT_PARTS",
+    "Topics",
     "bucket_names",
     "public_rows",
     "score_texts",

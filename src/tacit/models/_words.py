@@ -139,7 +139,8 @@ def word_weights(
     ``rows`` is the number of rows that were added up, ``variance`` that of the noise. Without public texts a word's
     log-odds are estimated as if it occurred in one class alone, and damped; with a list of words also as if it occurred
     as often as the list says besides. Public texts of the same kind give two estimates: of a linear regression on
-    single words, and of one on all frequent words, with the public covariance in place of the private one.
+    single words, and, where topics do not tell that already, of one on all frequent words, with the public covariance
+    in place of the private one.
     """
     damped = np.abs(ahead) + DAMPING * math.sqrt(variance / 2)
     if prior is None:
@@ -153,6 +154,8 @@ def word_weights(
         return [weights * ahead / damped, weights * ahead / (total + damped)]
     spread = CLUSTERING * rows * square * part**2
     single = weights * ahead * total / np.maximum(total**2 + spread + variance, 1e-300)
+    if weighing.topics is not None:
+        return [single]
     return [single, _correlated(ahead, rows, variance, weights, weighing.norm, least, part, prior)]
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from tacit._version import __version__
 from tacit.desk.counts import Rules
 from tacit.desk.schemas import Schema, table_schema
-from tacit.desk.text import TEXT_PARTS, text_width
+from tacit.desk.text import TEXT_PARTS, Topics, text_width
 from tacit.errors import ModelError, TacitError, bad_parameter
 from tacit.models._base import PrivateClassifier
 from tacit.models._reader import Json, Reader, is_whole, read_json
@@ -30,8 +30,8 @@ from tacit.models.text import TextClassifier
 from tacit.privacy.release import Receipt
 
 FORMAT = "tacit-model"
-VERSION = 2
-"""2: words of texts are told apart by their beginning, and counted where they stand first."""
+VERSION = 3
+"""2: words of texts are told apart by their beginning, and counted where they stand first. 3: texts may have topics."""
 
 _ARRAYS: dict[str, dict[str, tuple[str, str]]] = {
     "BernoulliNB": {
@@ -60,7 +60,8 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "TextClassifier": ("epsilon", "delta", "bits", "word_list"),
 }
 
-_RULES = {"weights": "de", "mixtures": "mp", "thresholds": "t"}
+_RULES = {"weights": "we", "mixtures": "mp", "thresholds": "t"}
+_TOPICS = {"cells": "k", "loadings": "ko", "parts": "r"}
 
 
 def save(model: Any, path: str | Path) -> None:
@@ -165,7 +166,15 @@ def _pack_rules(model: TextClassifier) -> Json:
         "least": rules.least,
         "offsets": None if rules.offsets is None else rules.offsets.tolist(),
         "choice": int(model.choice_),
+        "topics": None if rules.topics is None else _pack_topics(rules.topics),
     }
+
+
+def _pack_topics(topics: Topics) -> Json:
+    cells = np.flatnonzero(topics.places >= 0)
+    loadings = topics.loadings[topics.places[cells]]
+    arrays = {"cells": cells.tolist(), "loadings": loadings.tolist(), "parts": topics.parts.tolist()}
+    return arrays | {"floor": topics.floor, "norm": topics.norm}
 
 
 def _names(model: Any) -> Json:
@@ -236,11 +245,12 @@ def _unpack_single(reader: Reader, kind: str) -> Any:
 
 
 def _unpack_rules(reader: Reader, model: TextClassifier, width: int) -> None:
-    reader.only({*_RULES, "words", "power", "least", "offsets", "choice"})
+    reader.only({*_RULES, "words", "power", "least", "offsets", "choice", "topics"})
     bits, classes = model.bits, len(model.classes_)
     if not is_whole(bits) or not 4 <= bits <= 22 or width != text_width(bits):
         raise reader.error("'bits' must be a whole number from 4 to 22 that fits its arrays")
-    sizes = {"d": width, "c": classes}
+    topics = None if reader.body.get("topics") is None else _unpack_topics(reader.inner("topics"), 1 << bits)
+    sizes = {"w": width + (0 if topics is None else topics.number), "c": classes}
     arrays = {name: reader.array(name, "f8", shape, sizes) for name, shape in _RULES.items()}
     offsets = None if reader.body.get("offsets") is None else reader.array("offsets", "f8", "c", sizes)
     power = reader.body.get("power")
@@ -250,8 +260,21 @@ def _unpack_rules(reader: Reader, model: TextClassifier, width: int) -> None:
     if sizes["e"] != columns:
         raise reader.error("its rules do not fit together")
     words = reader.whole("words", TEXT_PARTS << bits, TEXT_PARTS << bits)
-    model.rules_ = Rules(**arrays, words=words, power=tuple(power), least=reader.whole("least", 1), offsets=offsets)
+    least, form = reader.whole("least", 1), tuple(power)
+    model.rules_ = Rules(**arrays, words=words, power=form, least=least, offsets=offsets, topics=topics)
     model.choice_ = reader.whole("choice", 0, sizes["m"] * sizes["t"] - 1)
+
+
+def _unpack_topics(reader: Reader, cells: int) -> Topics:
+    reader.only({*_TOPICS, "floor", "norm"})
+    sizes: dict[str, int] = {"r": TEXT_PARTS}
+    arrays = {name: reader.array(name, "i8", shape, sizes) for name, shape in _TOPICS.items()}
+    known, norm = arrays["cells"], reader.body.get("norm")
+    if norm not in ("L1", "L2") or np.any(np.diff(known) <= 0) or not 0 <= known.min(initial=0) <= known.max() < cells:
+        raise reader.error("its topics do not fit together")
+    places = np.full(cells, -1, dtype=np.int64)
+    places[known] = np.arange(len(known))
+    return Topics(places, arrays["loadings"], arrays["parts"], reader.whole("floor", 1), norm)
 
 
 def _unpack_chain(reader: Reader) -> Any:
