@@ -172,11 +172,11 @@ class TextClassifier(PrivateClassifier):
         name = f"{2**self.bits} buckets; public: {'nothing' if prior is None else prior.name}"
         shares = _shares(prior)
         first = visit.noise(shares["labels"], delta_share=0)
-        visit.start_freely(name, {"labels": first, "sums": visit.noise(shares["sums"])})
+        visit.start_freely(name, {"labels": first, "sums": visit.noise_of_sums(shares["sums"])})
         visit.then("labels", first)
         labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
         plenty = float(visit.epsilon) * labels.sum() >= ENOUGH * visit.unit.max_rows
-        if plenty and visit.epsilon >= LEAST_LEARNING * visit.unit.max_rows and len(classes) == 2 and not visit.delta:
+        if plenty and visit.epsilon >= LEAST_LEARNING * visit.unit.max_rows and len(classes) == 2:
             self._learn(visit, labels, prior)
         else:
             self._choose(visit, labels, prior, shares)
@@ -189,9 +189,9 @@ class TextClassifier(PrivateClassifier):
     def _choose(self, visit: Visit, labels: Floats, prior: Prior | None, shares: dict[str, Fraction]) -> None:
         """Release sums of words and style, and choose a rule from a grid."""
         binary = len(labels) == 2
-        visit.then("sums", visit.noise(shares["sums"] + (0 if binary else shares["margins"])))
+        visit.then("sums", visit.noise_of_sums(shares["sums"] + (0 if binary else shares["margins"])))
         strength = labels.sum() * float(visit.epsilon) / visit.unit.max_rows
-        found = find_topics(prior, "L2" if visit.delta else "L1", strength)
+        found = find_topics(prior, visit.norm("sums"), strength)
         self.rules_ = self._rules_from_sums(visit, labels, prior, found, _room(found, strength))
         visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=not binary)
         self.choice_ = visit.choose("rule", self.rules_)
@@ -217,7 +217,7 @@ class TextClassifier(PrivateClassifier):
             found,
             bits=self.bits,
             epsilon=float(visit.epsilon),
-            norm="L2" if visit.delta else "L1",
+            norm=visit.norm("sums"),
             shares=shares,
         )
         words, topics, style = visit.sums("sums", weighed.weighing)
@@ -226,7 +226,7 @@ class TextClassifier(PrivateClassifier):
 
     def _learn(self, visit: Visit, labels: Floats, prior: Prior | None) -> None:
         """Release sums of words, and regress labels on their score, on the clearest words and on style."""
-        visit.then("sums", visit.noise(LEARNING["sums"]))
+        visit.then("sums", visit.noise_of_sums(LEARNING["sums"]))
         # The regression learns which words go together, so that sums of single words serve it better than topics.
         rules = self._rules_from_sums(visit, labels, prior, None, {"words": 1.0, "style": 0.0, "topics": 0.0})
         ways = rules.mixtures.shape[1] - 1
