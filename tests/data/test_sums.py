@@ -36,7 +36,9 @@ def weighings(draw: st.DrawFn) -> Weighing:
     """Weighings of words, and of topics where they have a share."""
     norm: Literal["L1", "L2"] = draw(st.sampled_from(["L1", "L2"]))
     copies = draw(st.sampled_from([1, 2, 4]))
-    words, topics = draw(st.sampled_from([(1.0, 0.0), (0.7, 0.3), (0.0, 1.0), (0.0, 0.0)]))
+    words, totals, topics = draw(
+        st.sampled_from([(1, 0, 0), (0.7, 0, 0.3), (0, 0, 1), (0, 0, 0), (0.6, 0.1, 0.3), (0, 1, 0)])
+    )
     share = draw(st.floats(0, 1))
     return Weighing(
         np.array(draw(st.lists(st.integers(0, 1024), min_size=WORDS, max_size=WORDS)), dtype=np.int64),
@@ -50,6 +52,7 @@ def weighings(draw: st.DrawFn) -> Weighing:
         copies=copies,
         topics=draw(topics_of(norm, copies)) if int(GRID * share * topics) else None,
         topics_share=int(GRID * share * topics),
+        totals_share=int(GRID * share * totals),
     )
 
 
@@ -90,8 +93,9 @@ def vector_by_hand(row: Row, weighing: Weighing) -> NDArray[np.int64]:
     others = [j - WORDS for j in sorted(features) if j >= WORDS][: weighing.others]
     a = weighing.weights.tolist()
     columns = weighing.columns
-    cells = WORDS // weighing.copies if weighing.words_share else 0
-    before = columns * (cells + weighing.number)
+    cells = WORDS // weighing.copies if weighing.words_share or weighing.totals_share else 0
+    topics = (columns + (weighing.totals_share > 0)) * cells
+    before = topics + columns * weighing.number
     out = np.zeros(before + 2 * OTHERS, dtype=np.int64)
     by_cell = [(j // weighing.copies, a[j]) for j in words]
     if weighing.norm == "L2":
@@ -105,9 +109,12 @@ def vector_by_hand(row: Row, weighing: Weighing) -> NDArray[np.int64]:
             out[cell] += value if label else -value
         else:
             out[label * cells + cell] += value
+        if weighing.totals_share:
+            whole = weighing.totals_share * weighing.class_scale[label] // GRID
+            out[columns * cells + cell] += int(Fraction(w * whole, divisor))
     for topic, value in enumerate(topics_by_hand(words, label, weighing)):
         sign = 2 * label - 1 if weighing.signed else 1
-        out[columns * cells + (0 if weighing.signed else label * weighing.number) + topic] += sign * value
+        out[topics + (0 if weighing.signed else label * weighing.number) + topic] += sign * value
     for j in others:
         out[before + label * OTHERS + j] += weighing.other_share * weighing.class_scale[label] // GRID
     return out
@@ -338,7 +345,7 @@ def test_scores_that_are_no_whole_numbers_are_refused() -> None:
         exact_scores([], "ig")
 
 
-@given(rows_of, weighings().filter(lambda weighing: weighing.copies == 1 and weighing.cells > 0))
+@given(rows_of, weighings().filter(lambda weighing: weighing.copies == 1 and weighing.words_share > 0))
 def test_totals_are_the_words_over_all_labels(rows: list[Row], weighing: Weighing) -> None:
     totals = opened(total_sums([as_rows(rows)], weighing, unit=Unit.row(), version="v"))
     expected = np.zeros(WORDS, dtype=np.int64)

@@ -38,8 +38,9 @@ T = TypeVar("T")
 class Weighing:
     """How a row turns into a vector of norm at most ``GRID``: a public rule.
 
-    The first ``words`` features share ``words_share`` of the grid in proportion to their weights; their topics have
-    ``topics_share``; each of the other features, of which a row has at most ``others``, adds ``other_share``.
+    The first ``words`` features share ``words_share`` of the grid in proportion to their weights, and ``totals_share``
+    for a column of all classes; their topics have ``topics_share``; each of the other features, of which a row has at
+    most ``others``, adds ``other_share``.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class Weighing:
         not shout.
     class_scale : for each class, a whole number up to ``GRID``
         ``GRID`` is full weight; a class that is much larger than another can be weighed down.
-    words_share, others, other_share, topics_share : int
+    words_share, others, other_share, topics_share, totals_share : int
         Together at most ``GRID`` in the chosen norm. Without a share, words have no cells.
     signed : bool
         For two classes: words of the first class are subtracted, those of the second added, in one column.
@@ -69,6 +70,7 @@ class Weighing:
     copies: int = 1
     topics: Topics | None = field(default=None, repr=False)
     topics_share: int = 0
+    totals_share: int = 0
 
     def __post_init__(self) -> None:
         weights = np.asarray(self.weights)
@@ -84,7 +86,7 @@ class Weighing:
             raise bad_parameter("Weighing", "signed", "False unless there are two classes", self.signed)
         if self.copies < 1 or len(weights) % self.copies or len(weights) * self.copies > 1 << 31:
             raise bad_parameter("Weighing", "copies", "a small divisor of the number of words", self.copies)
-        shares = (self.words_share, self.others, self.other_share, self.topics_share, self.floor - 1)
+        shares = (self.words_share, self.others, self.other_share, self.topics_share, self.totals_share, self.floor - 1)
         if min(shares) < 0 or _norm_bound(self) > GRID**2:
             raise bad_parameter("Weighing", "words_share, others, other_share", "within the grid", shares)
         if self.topics is None if self.topics_share else self.topics is not None:
@@ -100,7 +102,7 @@ class Weighing:
     @property
     def cells(self) -> int:
         """How many sums of words there are in each column."""
-        return len(self.weights) // self.copies if self.words_share else 0
+        return len(self.weights) // self.copies if self.words_share or self.totals_share else 0
 
     @property
     def number(self) -> int:
@@ -109,14 +111,20 @@ class Weighing:
 
     @property
     def columns(self) -> int:
-        """How many columns the words have: one if signed, else one for each class."""
+        """How many columns words and topics have: one if signed, else one for each class."""
         return 1 if self.signed else len(self.class_scale)
+
+    @property
+    def word_columns(self) -> int:
+        """How many columns the words have, with that of all classes."""
+        return self.columns + (self.totals_share > 0)
 
 
 def _norm_bound(weighing: Weighing) -> int:
     """The square of the largest norm that a row can have."""
-    w, t, k, u = weighing.words_share, weighing.topics_share, weighing.others, weighing.other_share
-    return (w + t + k * u) ** 2 if weighing.norm == "L1" else w * w + t * t + k * u * u
+    k, u = weighing.others, weighing.other_share
+    parts = (weighing.words_share, weighing.totals_share, weighing.topics_share)
+    return (sum(parts) + k * u) ** 2 if weighing.norm == "L1" else sum(part**2 for part in parts) + k * u * u
 
 
 def normalised_sums(batches: Iterable[Rows], weighing: Weighing, n_features: int, *, unit: Unit, version: str) -> Exact:
@@ -126,11 +134,11 @@ def normalised_sums(batches: Iterable[Rows], weighing: Weighing, n_features: int
 
     Returns
     -------
-    Exact of shape (columns · (cells + topics) + classes · (n_features − words),)
+    Exact of shape (word columns · cells + columns · topics + classes · (n_features − words),)
         First the cells of words, column by column, then the topics, likewise, then the other features, class by class.
     """
     classes, others = len(weighing.class_scale), n_features - weighing.words
-    sizes = (weighing.columns * weighing.cells, weighing.columns * weighing.number, classes * others)
+    sizes = (weighing.word_columns * weighing.cells, weighing.columns * weighing.number, classes * others)
 
     def added(rows: Rows) -> Longs:
         parts = (_words(rows, weighing), _topics(rows, weighing), _others(rows, weighing, others))
@@ -149,6 +157,7 @@ def normalised_sums(batches: Iterable[Rows], weighing: Weighing, n_features: int
     topics = "" if weighing.topics is None else weighing.topics.digest()
     name = hashlib.sha256(weighing.weights.tobytes() + repr((weighing, topics)).encode()).hexdigest()
     what = f"{weighing.cells * weighing.copies} word(s)" + (f", {weighing.number} topic(s)" if topics else "")
+    what += " and their totals" if weighing.totals_share else ""
     query = (
         f"sums of rows with {weighing.norm} norm at most {GRID} over {what} "
         f"({'signed' if weighing.signed else 'by label'}) and {others} other feature(s)"
@@ -168,6 +177,12 @@ def _itself(rows: Rows) -> Rows:
 
 def row_vectors(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs, Longs]:
     """The cells of words that rows have, the whole numbers that they add there, and whose each is."""
+    cells, owner, parts = _row_parts(rows, weighing, (weighing.words_share,))
+    return cells, parts[0], owner
+
+
+def _row_parts(rows: Rows, weighing: Weighing, shares: tuple[int, ...]) -> tuple[Longs, Longs, list[Longs]]:
+    """The cells of words that rows have, whose each is, and what they add there for each share of the grid."""
     entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
     owner = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
     if weighing.others or (len(entries) and int(entries.max()) >= weighing.words):
@@ -181,10 +196,8 @@ def row_vectors(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs, Longs]:
     divisor = np.maximum(mass.astype(np.int64), weighing.floor)
     if weighing.norm == "L2":
         divisor = np.floor(np.sqrt(divisor)).astype(np.int64) + 1  # above the root, which is below 2^52
-    scale = np.array(weighing.class_scale, dtype=np.int64)[rows.labels]
-    values = weight * (weighing.words_share * scale // GRID)[owner]
-    values //= divisor[owner]
-    return cells, values, owner
+    scale, divisor = np.array(weighing.class_scale, dtype=np.int64)[rows.labels], divisor[owner]
+    return cells, owner, [weight * (share * scale // GRID)[owner] // divisor for share in shares]
 
 
 def _together(cells: Longs, weight: Longs, owner: Longs, width: int) -> tuple[Longs, Longs, Longs]:
@@ -198,12 +211,14 @@ def _words(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs]:
     """The cells of words that rows touch, and the whole numbers that they add there."""
     if not weighing.cells:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    cells, values, owner = row_vectors(rows, weighing)
+    shares = (weighing.words_share, weighing.totals_share)[: 2 if weighing.totals_share else 1]
+    cells, owner, parts = _row_parts(rows, weighing, shares)
+    places = [cells if weighing.signed else cells + rows.labels[owner] * weighing.cells]
     if weighing.signed:
-        values *= (2 * rows.labels - 1)[owner]
-    else:
-        cells += rows.labels[owner] * weighing.cells
-    return cells, values
+        parts[0] *= (2 * rows.labels - 1)[owner]
+    if weighing.totals_share:
+        places.append(cells + weighing.columns * weighing.cells)
+    return np.concatenate(places), np.concatenate(parts)
 
 
 def _topics(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs]:

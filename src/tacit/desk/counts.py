@@ -272,14 +272,14 @@ class Visit:
     def sums(self, step: str, weighing: Weighing) -> tuple[NDArray[np.float64], ...]:
         """Sums of normalised rows, in units of one row.
 
-        Words (columns × cells), topics (columns × topics), other features (classes × others).
+        Words (word columns × cells), topics (columns × topics), other features (classes × others).
         """
         width, classes = self.schema.n_features, len(self.schema.classes)
         statistic = normalised_sums(self.rows(), weighing, width, unit=self.unit, version=self.version)
         values = self.release(step, statistic).values / GRID
-        words, topics = weighing.columns * weighing.cells, weighing.columns * weighing.number
+        words, topics = weighing.word_columns * weighing.cells, weighing.columns * weighing.number
         parts = np.split(values, [words, words + topics])
-        sizes = zip(parts, (weighing.columns, weighing.columns, classes), strict=True)
+        sizes = zip(parts, (weighing.word_columns, weighing.columns, classes), strict=True)
         return tuple(part.reshape(rows, len(part) // rows) for part, rows in sizes)
 
     def choose(self, step: str, rules: Rules) -> int:

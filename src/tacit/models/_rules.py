@@ -12,7 +12,7 @@ from tacit.desk.counts import GRID, Rules, Weighing
 from tacit.desk.text import STYLES, TEXT_PARTS
 from tacit.models._base import Floats
 from tacit.models._topics import Found
-from tacit.models._words import LEAST_PART, LEAST_WORDS, Prior, by_part, word_weights
+from tacit.models._words import LEAST_PART, LEAST_WORDS, Prior, by_part, known_odds, word_weights
 
 STYLE_CAP = 2.0
 MIXTURES = 5
@@ -68,6 +68,7 @@ class Weighed:
             floor=max(math.ceil(typical * (unit if norm == "L1" else unit**2)), 1),
             class_scale=tuple(int(GRID * part) for part in scale),
             words_share=int(GRID * parts["words"]),
+            totals_share=int(GRID * parts["totals"]),
             others=STYLES,
             other_share=int(GRID * parts["style"] / (STYLES if norm == "L1" else math.sqrt(STYLES))),
             signed=len(labels) == 2,
@@ -106,7 +107,7 @@ class Weighed:
             np.maximum(by_word, np.repeat(known, TEXT_PARTS), out=by_word)
             blocks.append((by_topic / max(self.found.deviation(by_topic), 1e-12), width - topics.shape[1]))
         if weighing.cells:
-            blocks += [(block, 0) for block in self._by_word(self._ahead(words), deviation)]
+            blocks += [(block, 0) for block in self._by_word(words, deviation)]
         ways = len(blocks)
         blocks.append((_style_odds(style, deviation / math.sqrt(2), self.binary) / 2, weighing.words))
         power: list[Power] = []
@@ -128,10 +129,15 @@ class Weighed:
         """How far each class is ahead; for two of them, the second."""
         return sums if self.binary else sums - sums.mean(axis=0)
 
-    def _by_word(self, ahead: Floats, deviation: float) -> list[Floats]:
+    def _by_word(self, words: Floats, deviation: float) -> list[Floats]:
         """Ways to weigh words, each as large in a usual text."""
+        ahead, weighing = self._ahead(words[: self.weighing.columns]), self.weighing
         usual = self.prior.share if self.prior is not None else np.abs(ahead).sum(axis=0)
-        ways = word_weights(ahead, self.rows, deviation**2, self.weights, self.weighing, self.prior)
+        if weighing.totals_share:
+            known = weighing.words_share / weighing.totals_share
+            ways = [self.weights * known_odds(ahead, words[-1] * known, deviation, deviation * known)]
+        else:
+            ways = word_weights(ahead, self.rows, deviation**2, self.weights, weighing, self.prior)
         spreads = [np.sqrt((usual * found**2).sum(axis=1) / max(usual.sum(), 1e-300)).mean() for found in ways]
         return [by_part(found / max(spread, 1e-12)) for found, spread in zip(ways, spreads, strict=True)]
 
@@ -156,7 +162,7 @@ def _clearness(words: Floats, style: Floats, noise: float, buckets: int) -> Floa
     """The largest gap between classes of each feature's released sums, in scales of the noise."""
     by_words = np.zeros(buckets)
     if words.size:
-        by_words = np.abs(words[0]) if len(words) == 1 else np.ptp(words, axis=0)
+        by_words = np.abs(words[0]) if len(style) == 2 else np.ptp(words, axis=0)
     clearness: Floats = np.concatenate([np.repeat(by_words, TEXT_PARTS), np.ptp(style, axis=0)]) / noise
     return clearness
 

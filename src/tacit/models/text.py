@@ -60,6 +60,9 @@ STYLE_BESIDE_TOPICS = 0.25
 WORDS_SHARE = 0.3
 """Part of a text's vector that tells single words where public texts give topics and there are rows enough."""
 
+TOTALS_PART = 0.1
+"""Part of the words' room that tells how common they are, where nothing public does and there are rows enough."""
+
 ENOUGH_FOR_WORDS = 4_000
 """Rows, times ε: with fewer, the sum of a word that is in a hundredth of the texts drowns in the noise."""
 
@@ -192,7 +195,7 @@ class TextClassifier(PrivateClassifier):
         visit.then("sums", visit.noise_of_sums(shares["sums"] + (0 if binary else shares["margins"])))
         strength = labels.sum() * float(visit.epsilon) / visit.unit.max_rows
         found = find_topics(prior, visit.norm("sums"), strength)
-        self.rules_ = self._rules_from_sums(visit, labels, prior, found, _room(found, strength))
+        self.rules_ = self._rules_from_sums(visit, labels, prior, found, _room(prior, found, strength, binary=binary))
         visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=not binary)
         self.choice_ = visit.choose("rule", self.rules_)
         if binary:
@@ -228,7 +231,8 @@ class TextClassifier(PrivateClassifier):
         """Release sums of words, and regress labels on their score, on the clearest words and on style."""
         visit.then("sums", visit.noise_of_sums(LEARNING["sums"]))
         # The regression learns which words go together, so that sums of single words serve it better than topics.
-        rules = self._rules_from_sums(visit, labels, prior, None, {"words": 1.0, "style": 0.0, "topics": 0.0})
+        shares = {"words": 1.0, "totals": 0.0, "style": 0.0, "topics": 0.0}
+        rules = self._rules_from_sums(visit, labels, prior, None, shares)
         ways = rules.mixtures.shape[1] - 1
         blend = np.append(np.full(ways, 1 / math.sqrt(ways)), 0.0)
         buckets = rules.words // TEXT_PARTS
@@ -298,12 +302,16 @@ def _slope(wrong: Floats, right: Floats, deviation: float) -> float:
     return float(factors[np.argmin(misfit.sum(axis=1) + steps**2)])
 
 
-def _room(found: Found | None, strength: float) -> dict[str, float]:
+def _room(prior: Prior | None, found: Found | None, strength: float, *, binary: bool) -> dict[str, float]:
     """Parts of a text's vector, by how many rows there are, times ε."""
-    if found is None:
-        return {"words": 1 - STYLE_SHARE, "style": STYLE_SHARE, "topics": 0.0}
-    words = 0.0 if strength < ENOUGH_FOR_WORDS else WORDS_SHARE
-    return {"words": words, "style": STYLE_BESIDE_TOPICS, "topics": 1 - STYLE_BESIDE_TOPICS - words}
+    many = strength >= ENOUGH_FOR_WORDS
+    if found is not None:
+        words = WORDS_SHARE if many else 0.0
+        style = STYLE_BESIDE_TOPICS
+        return {"words": words, "totals": 0.0, "style": style, "topics": 1 - style - words}
+    words = 1 - STYLE_SHARE
+    totals = TOTALS_PART * words if many and binary and (prior is None or prior.rows is None) else 0.0
+    return {"words": words - totals, "totals": totals, "style": STYLE_SHARE, "topics": 0.0}
 
 
 def _shares(prior: Prior | None) -> dict[str, Fraction]:
