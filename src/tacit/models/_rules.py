@@ -135,7 +135,7 @@ class Weighed:
         usual = self.prior.share if self.prior is not None else np.abs(ahead).sum(axis=0)
         if weighing.totals_share:
             known = weighing.words_share / weighing.totals_share
-            ways = [self.weights * known_odds(ahead, words[-1] * known, deviation, deviation * known)]
+            ways = [known_odds(ahead, words[-1] * known, deviation, deviation * known)]
         else:
             ways = word_weights(ahead, self.rows, deviation**2, self.weights, weighing, self.prior)
         spreads = [np.sqrt((usual * found**2).sum(axis=1) / max(usual.sum(), 1e-300)).mean() for found in ways]

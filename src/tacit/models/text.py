@@ -61,7 +61,7 @@ WORDS_SHARE = 0.3
 """Part of a text's vector that tells single words where public texts give topics and there are rows enough."""
 
 TOTALS_PART = 0.1
-"""Part of the words' room that tells how common they are, where nothing public does and there are rows enough."""
+"""Part of the words' room that tells how common they are, where nothing public does and rows are many."""
 
 ENOUGH_FOR_WORDS = 4_000
 """Rows, times ε: with fewer, the sum of a word that is in a hundredth of the texts drowns in the noise."""
@@ -310,7 +310,7 @@ def _room(prior: Prior | None, found: Found | None, strength: float, *, binary: 
         style = STYLE_BESIDE_TOPICS
         return {"words": words, "totals": 0.0, "style": style, "topics": 1 - style - words}
     words = 1 - STYLE_SHARE
-    totals = TOTALS_PART * words if many and binary and (prior is None or prior.rows is None) else 0.0
+    totals = TOTALS_PART * words if many and binary and prior is None else 0.0
     return {"words": words - totals, "totals": totals, "style": STYLE_SHARE, "topics": 0.0}
 
 
