@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
+from tacit._settings import OWNER, check_shares, check_unit, stated_cost
 from tacit.desk.cluster import SparkPart, open_on_spark
 from tacit.desk.counts import check_classes
 from tacit.desk.parts import (
@@ -33,7 +34,7 @@ from tacit.models.tabular import TabularClassifier
 from tacit.models.text import TextClassifier
 from tacit.models.weights import feature_weights
 from tacit.privacy.accounting import noise_delta
-from tacit.privacy.budget import Budget, exact, exact_delta, exact_epsilon
+from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
 from tacit.privacy.release import Receipt
 from tacit.privacy.unit import Unit
 from tacit.report.html import page
@@ -42,12 +43,7 @@ from tacit.report.result import Result
 from tacit.report.summary import summarise
 from tacit.scoring import private_curve
 
-SHARES = {"select": Fraction(1, 4), "train": Fraction(3, 4), "evaluate": Fraction(1)}
-"""Shares of ε and δ where a selector is used. Without one, training gets the whole of its part, too."""
-
 ENGINES = {"local": "this machine", "spark": "Spark"}
-
-OWNER = "Workflow"
 
 Progress = Callable[[str], None]
 
@@ -148,10 +144,10 @@ class Workflow:
             raise bad_parameter(OWNER, "text", "None where a schema is given", text)
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise bad_parameter(OWNER, "schema", "a tacit.Schema or a path", type(self.schema).__name__)
-        self.unit = _unit(unit, rows_per_unit)
+        self.unit = check_unit(unit, rows_per_unit)
         self.classifier, self.selector = classifier, selector
         self.test_size = test_size
-        self.shares = _shares(shares, selector)
+        self.shares = check_shares(shares, selector)
         self.account, self.ledger, self.dataset = account, ledger, dataset
         if engine not in ("local", "spark"):
             raise bad_parameter(OWNER, "engine", "'local' or 'spark'", engine)
@@ -281,7 +277,7 @@ class Workflow:
         budget = Budget(budget.exact_epsilon, delta)
         if black_box:
             says = classifier if isinstance(self.classifier, BlackBoxClassifier) else classifier.estimator
-            budget = _stated(classifier.estimator, says, budget)
+            budget = stated_cost(classifier.estimator, says, budget)
         self._price(classifier, budget)
         check_halves(classifier, self.selector, OWNER)
         selector = None
@@ -374,46 +370,3 @@ def forget_account(model: Any) -> None:
 def _features(schema: Schema) -> Schema:
     """The description of the features alone: a released model needs neither label nor person."""
     return Schema(schema.columns, schema.classes, missing=schema.missing)
-
-
-def _unit(unit: str | Unit | None, rows_per_unit: int | None) -> Unit | None:
-    if isinstance(unit, Unit) or unit is None or unit == "row":
-        if rows_per_unit is not None:
-            raise bad_parameter(OWNER, "rows_per_unit", "given together with a column as unit", rows_per_unit)
-        return Unit.row() if unit == "row" else unit if isinstance(unit, Unit) else None
-    if rows_per_unit is None:
-        remedy = "At most so many rows of a person are used: choose it from what anybody may know."
-        raise bad_parameter(OWNER, "rows_per_unit", "given together with a column as unit", None, remedy)
-    return Unit.user(unit, rows_per_unit)
-
-
-def _shares(given: Mapping[str, float] | None, selector: Any) -> dict[str, Fraction]:
-    """Shares of ε and δ by step: public, and checked to stay within each part's whole."""
-    shares = dict(SHARES)
-    if selector is None:
-        shares |= {"select": Fraction(0), "train": Fraction(1)}
-    for name, share in (given or {}).items():
-        if name not in SHARES:
-            raise bad_parameter(OWNER, "shares", f"a mapping with the keys {list(SHARES)}", name)
-        shares[name] = exact(share, OWNER, f"shares[{name!r}]", "a number from 0 to 1")
-    used = [name for name in shares if name != "select" or selector is not None]
-    if any(not 0 < shares[name] <= 1 for name in used) or shares["select"] + shares["train"] > 1:
-        shown = {name: float(share) for name, share in shares.items()}
-        raise bad_parameter(OWNER, "shares", "above 0, with select and train at most 1 together", shown)
-    return shares
-
-
-def _stated(model: Any, says: Any, most: Budget) -> Budget:
-    """What a black box costs: what it can be told to cost, or else what it (or its wrapping) says."""
-    known = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-    if "epsilon" in known:
-        return Budget(most.exact_epsilon, most.exact_delta if "delta" in known else 0)
-    epsilon = getattr(says, "epsilon", None)
-    if epsilon is None:
-        remedy = "Give it an attribute 'epsilon' (and 'delta'), or wrap it in tacit.BlackBoxClassifier."
-        raise bad_parameter(OWNER, "classifier", "one that states what it spends", type(model).__name__, remedy)
-    stated = Budget(exact_epsilon(epsilon, OWNER), exact_delta(getattr(says, "delta", 0.0), OWNER))
-    if stated.exact_epsilon > most.exact_epsilon or stated.exact_delta > most.exact_delta:
-        remedy = "Make it spend less, or ask for a larger epsilon. Nothing was charged."
-        raise bad_parameter(OWNER, "classifier", f"one that spends at most {most}", str(stated), remedy)
-    return stated

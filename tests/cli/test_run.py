@@ -204,6 +204,10 @@ def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:
         (["mail.csv", *TEXT, "--ledger", "nonsense"], "'url'"),
         (["mail.csv", *TEXT, "--out", "full"], "new or empty"),
         (["mail.csv", *TEXT, "--word-list", "klingon"], "'word_list'"),
+        (["mail.csv", *TEXT, "--public-text", "nowhere.txt"], "no file"),
+        (["mail.csv", *TEXT, "--public-text", "empty.csv"], "empty (0 bytes)"),
+        (["mail.csv", *TEXT, "--public-text", "full/mine.txt"], "'public_text'"),
+        (["mail.csv", "--schema", "schema.toml", "--public-text", "mail.csv"], "left out where --schema"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_paragraph(
@@ -223,6 +227,20 @@ def test_what_is_wrong_is_said_in_one_paragraph(
     if Path("ledger.db").exists():
         with tacit.Ledger.open(URL) as ledger:
             assert all(not account.entries() for account in ledger.accounts()), "nothing was charged"
+
+
+@pytest.mark.parametrize("form", ["csv", "txt"])
+def test_public_texts_come_from_a_file(capsys: pytest.CaptureFixture[str], form: str) -> None:
+    rng = np.random.default_rng(3)
+    texts = [" ".join(rng.choice(["cash", "prize", "lunch", "meeting", "today", "now"], 4)) for _ in range(400)]
+    lines = texts if form == "txt" else ["text,other", *(f"{text},1" for text in texts)]
+    Path(f"public.{form}").write_text("\n".join(lines) + "\n")
+    code, _, err = run(
+        capsys, "run", "mail.csv", *TEXT, "--epsilon", "1", "--out", "out", "--public-text", f"public.{form}"
+    )
+    assert (code, err) == (0, "")
+    assert tacit.load("out/model.json").rules_.topics is not None
+    assert "topic" in Path("out/receipt.json").read_text()
 
 
 def test_classes_that_no_row_has_are_found_out_from_the_release() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from tacit.data.rows import Rows, offsets_of
 from tacit.data.schema import Schema
 from tacit.data.sums import GRID, Rules, Weighing, count_correct, count_margins, mix, normalised_sums, row_scores
+from tacit.data.topics import Topics
 from tacit.data.totals import feature_scores, total_sums
 from tacit.errors import ParameterError, PrivacyError
 from tacit.privacy._seal import open_exact
@@ -26,26 +29,47 @@ WIDTH = WORDS + OTHERS
 Row = tuple[frozenset[int], int]
 
 rows_of = st.lists(st.tuples(st.frozensets(st.integers(0, WIDTH - 1)), st.integers(0, 1)), min_size=0, max_size=8)
-weighings = st.builds(
-    lambda weights, floor, scale, share, signed, norm, copies: Weighing(
-        np.array(weights, dtype=np.int64),
-        floor,
-        scale,
-        words_share=int(GRID * share),
+
+
+@st.composite
+def weighings(draw: st.DrawFn) -> Weighing:
+    """Weighings of words, and of topics where they have a share."""
+    norm: Literal["L1", "L2"] = draw(st.sampled_from(["L1", "L2"]))
+    copies = draw(st.sampled_from([1, 2, 4]))
+    words, totals, topics = draw(
+        st.sampled_from([(1, 0, 0), (0.7, 0, 0.3), (0, 0, 1), (0, 0, 0), (0.6, 0.1, 0.3), (0, 1, 0)])
+    )
+    share = draw(st.floats(0, 1))
+    return Weighing(
+        np.array(draw(st.lists(st.integers(0, 1024), min_size=WORDS, max_size=WORDS)), dtype=np.int64),
+        draw(st.integers(1, 3000)),
+        draw(st.tuples(st.integers(0, GRID), st.integers(0, GRID))),
+        words_share=int(GRID * share * words),
         others=2,
         other_share=int(GRID * (1 - share) / 2),
-        signed=signed,
+        signed=draw(st.booleans()),
         norm=norm,
         copies=copies,
-    ),
-    st.lists(st.integers(0, 1024), min_size=WORDS, max_size=WORDS),
-    st.integers(1, 3000),
-    st.tuples(st.integers(0, GRID), st.integers(0, GRID)),
-    st.floats(0, 1),
-    st.booleans(),
-    st.sampled_from(["L1", "L2"]),
-    st.sampled_from([1, 2, 4]),
-)
+        topics=draw(topics_of(norm, copies)) if int(GRID * share * topics) else None,
+        topics_share=int(GRID * share * topics),
+        totals_share=int(GRID * share * totals),
+    )
+
+
+@st.composite
+def topics_of(draw: st.DrawFn, norm: Literal["L1", "L2"], copies: int) -> Topics:
+    """Two or three topics of a few words, some of the cells in none."""
+    known, number = draw(st.integers(1, 3)), draw(st.integers(2, 3))
+    places = draw(st.lists(st.integers(-1, known - 1), min_size=WORDS // copies, max_size=WORDS // copies))
+    loadings = draw(st.lists(st.integers(-(2**15), 2**15), min_size=known * number, max_size=known * number))
+    parts = draw(st.lists(st.integers(0, 2**10), min_size=copies, max_size=copies))
+    return Topics(
+        np.array(places, dtype=np.int64),
+        np.array(loadings, dtype=np.int64).reshape(known, number),
+        np.array(parts, dtype=np.int64),
+        draw(st.integers(1, 2**20)),
+        norm,
+    )
 
 
 def as_rows(rows: Sequence[Row]) -> Rows:
@@ -59,7 +83,7 @@ def opened(statistic: Exact) -> NDArray[np.int64]:
 
 
 def sums(rows: Sequence[Row], weighing: Weighing) -> NDArray[np.int64]:
-    return opened(normalised_sums([as_rows(rows)], weighing, WIDTH, unit=Unit.row(), version="v")[0])
+    return opened(normalised_sums([as_rows(rows)], weighing, WIDTH, unit=Unit.row(), version="v"))
 
 
 def vector_by_hand(row: Row, weighing: Weighing) -> NDArray[np.int64]:
@@ -69,34 +93,56 @@ def vector_by_hand(row: Row, weighing: Weighing) -> NDArray[np.int64]:
     others = [j - WORDS for j in sorted(features) if j >= WORDS][: weighing.others]
     a = weighing.weights.tolist()
     columns = weighing.columns
-    cells = WORDS // weighing.copies
-    out = np.zeros(columns * cells + 2 * OTHERS, dtype=np.int64)
+    cells = WORDS // weighing.copies if weighing.words_share or weighing.totals_share else 0
+    topics = (columns + (weighing.totals_share > 0)) * cells
+    before = topics + columns * weighing.number
+    out = np.zeros(before + 2 * OTHERS, dtype=np.int64)
     by_cell = [(j // weighing.copies, a[j]) for j in words]
     if weighing.norm == "L2":
         by_cell = [(cell, sum(w for other, w in by_cell if other == cell)) for cell in {cell for cell, _ in by_cell}]
     mass = max(sum(w if weighing.norm == "L1" else w**2 for _, w in by_cell), weighing.floor)
     divisor = mass if weighing.norm == "L1" else int(np.floor(np.sqrt(mass))) + 1
     share = weighing.words_share * weighing.class_scale[label] // GRID
-    for cell, w in by_cell:
+    for cell, w in by_cell if cells else ():
         value = int(Fraction(w * share, divisor))
         if weighing.signed:
             out[cell] += value if label else -value
         else:
             out[label * cells + cell] += value
+        if weighing.totals_share:
+            whole = weighing.totals_share * weighing.class_scale[label] // GRID
+            out[columns * cells + cell] += int(Fraction(w * whole, divisor))
+    for topic, value in enumerate(topics_by_hand(words, label, weighing)):
+        sign = 2 * label - 1 if weighing.signed else 1
+        out[topics + (0 if weighing.signed else label * weighing.number) + topic] += sign * value
     for j in others:
-        out[columns * cells + label * OTHERS + j] += weighing.other_share * weighing.class_scale[label] // GRID
+        out[before + label * OTHERS + j] += weighing.other_share * weighing.class_scale[label] // GRID
     return out
 
 
-@given(rows_of, weighings)
+def topics_by_hand(words: list[int], label: int, weighing: Weighing) -> list[int]:
+    """One row's topics, likewise."""
+    topics = weighing.topics
+    if topics is None:
+        return []
+    known = [(int(topics.places[j // weighing.copies]), int(topics.parts[j % weighing.copies])) for j in words]
+    raw = [sum(part * int(topics.loadings[i, k]) for i, part in known if i >= 0) for k in range(topics.number)]
+    norm = sum(map(abs, raw))
+    if weighing.norm == "L2":
+        norm = math.isqrt(sum(value**2 for value in raw) * (2**40 + 1) ** 2 // 2**80) + 1
+    share = weighing.topics_share * weighing.class_scale[label] // GRID
+    return [int(Fraction(value * share, max(norm, topics.floor))) for value in raw]
+
+
+@given(rows_of, weighings())
 def test_sums_are_those_of_the_definition(rows: list[Row], weighing: Weighing) -> None:
     expected = sum((vector_by_hand(row, weighing) for row in rows), np.zeros(1, dtype=np.int64))
     assert (sums(rows, weighing) == expected).all()
 
 
-@given(rows_of, st.tuples(st.frozensets(st.integers(0, WIDTH - 1)), st.integers(0, 1)), weighings)
+@given(rows_of, st.tuples(st.frozensets(st.integers(0, WIDTH - 1)), st.integers(0, 1)), weighings())
 def test_one_row_more_moves_the_sums_within_their_sensitivity(rows: list[Row], row: Row, weighing: Weighing) -> None:
-    statistic, _ = normalised_sums([as_rows([*rows, row])], weighing, WIDTH, unit=Unit.row(), version="v")
+    statistic = normalised_sums([as_rows([*rows, row])], weighing, WIDTH, unit=Unit.row(), version="v")
     change = opened(statistic) - sums(rows, weighing)
     sensitivity = statistic.sensitivity
     assert np.abs(change).sum() <= sensitivity.l1
@@ -115,10 +161,10 @@ def test_a_row_of_equal_words_nearly_fills_the_norm(norm: Literal["L1", "L2"]) -
     assert reached >= (0.99 if norm == "L1" else 0.6) * GRID
 
 
-@given(rows_of, weighings, st.integers(1, 3))
+@given(rows_of, weighings(), st.integers(1, 3))
 def test_batches_do_not_matter(rows: list[Row], weighing: Weighing, size: int) -> None:
     parts = [as_rows(rows[i : i + size]) for i in range(0, len(rows), size)]
-    whole = opened(normalised_sums(parts, weighing, WIDTH, unit=Unit.row(), version="v")[0])
+    whole = opened(normalised_sums(parts, weighing, WIDTH, unit=Unit.row(), version="v"))
     assert (whole == sums(rows, weighing)).all()
 
 
@@ -175,18 +221,68 @@ def test_correct_counts_are_sums_over_rows(rows: list[Row]) -> None:
     assert counted.sensitivity.monotone
 
 
-def test_a_row_s_score_does_not_depend_on_its_neighbours() -> None:
+def with_topics(rules: Rules, norm: Literal["L1", "L2"], rng: np.random.Generator) -> Rules:
+    """The same rules with weights for seven topics of all words."""
+    loadings = rng.integers(-(2**15), 2**15, (WORDS, 7))
+    topics = Topics(np.arange(WORDS), loadings, np.array([1000]), 2**20, norm)
+    return replace(
+        rules, weights=np.vstack([rules.weights, rng.normal(size=(7, rules.weights.shape[1]))]), topics=topics
+    )
+
+
+@pytest.mark.parametrize("norm", ["L1", "L2"])
+def test_topics_are_scored_as_they_are_summed(norm: Literal["L1", "L2"]) -> None:
+    rules = with_topics(RULES, norm, np.random.default_rng(4))
+    assert rules.topics is not None
+    row = (frozenset({0, 3, 5, WORDS}), 1)
+    weighing = Weighing(
+        np.ones(WORDS, dtype=np.int64), 1, (GRID, GRID), 0, norm=norm, topics=rules.topics, topics_share=GRID
+    )
+    by_topic = np.array(topics_by_hand([0, 3, 5], 1, weighing)) / GRID
+    rows = as_rows([row])
+    plain = row_scores(rows.indptr, rows.indices, RULES)
+    found = row_scores(rows.indptr, rows.indices, rules) - plain
+    assert found[0] == pytest.approx(by_topic @ rules.weights[WIDTH:], abs=1e-3)
+    assert np.abs(found).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"loadings": np.full((2, 2), 2**45)},
+        {"loadings": np.zeros((2, 0), dtype=np.int64)},
+        {"loadings": np.ones((2, 2))},
+        {"places": np.array([0, 2])},
+        {"places": np.array([-2, 0])},
+        {"floor": 0},
+    ],
+)
+def test_topics_that_could_overflow_or_do_not_fit_are_refused(change: dict[str, Any]) -> None:
+    given: dict[str, Any] = {
+        "places": np.array([0, 1]),
+        "loadings": np.ones((2, 2), dtype=np.int64),
+        "parts": np.array([1]),
+        "floor": 1,
+    }
+    Topics(**given)
+    with pytest.raises(ParameterError, match="Topics"):
+        Topics(**(given | change))
+
+
+@pytest.mark.parametrize("norm", [None, "L1", "L2"])
+def test_a_row_s_score_does_not_depend_on_its_neighbours(norm: Literal["L1", "L2"] | None) -> None:
     """To the last bit: the sensitivity of correct counts rests on it."""
     rng = np.random.default_rng(3)
+    rules = RULES if norm is None else with_topics(RULES, norm, rng)
     rows = [(frozenset(rng.choice(WIDTH, rng.integers(0, WIDTH), replace=False).tolist()), 0) for _ in range(257)]
     whole = as_rows(rows)
-    scores = row_scores(whole.indptr, whole.indices, RULES)
-    mixed = mix(scores, RULES.mixtures[1])
+    scores = row_scores(whole.indptr, whole.indices, rules)
+    mixed = mix(scores, rules.mixtures[1])
     for i in range(0, 257, 5):
         part = as_rows(rows[i : i + 3])
-        alone = row_scores(part.indptr, part.indices, RULES)
+        alone = row_scores(part.indptr, part.indices, rules)
         assert (alone == scores[i : i + 3]).all()
-        assert (mix(alone, RULES.mixtures[1]) == mixed[i : i + 3]).all()
+        assert (mix(alone, rules.mixtures[1]) == mixed[i : i + 3]).all()
 
 
 @given(st.lists(st.tuples(st.frozensets(st.integers(0, WIDTH - 1)), st.integers(0, 2)), max_size=6))
@@ -249,7 +345,7 @@ def test_scores_that_are_no_whole_numbers_are_refused() -> None:
         exact_scores([], "ig")
 
 
-@given(rows_of, weighings.filter(lambda weighing: weighing.copies == 1))
+@given(rows_of, weighings().filter(lambda weighing: weighing.copies == 1 and weighing.words_share > 0))
 def test_totals_are_the_words_over_all_labels(rows: list[Row], weighing: Weighing) -> None:
     totals = opened(total_sums([as_rows(rows)], weighing, unit=Unit.row(), version="v"))
     expected = np.zeros(WORDS, dtype=np.int64)
@@ -260,7 +356,7 @@ def test_totals_are_the_words_over_all_labels(rows: list[Row], weighing: Weighin
 
 
 def test_new_statistics_are_sealed() -> None:
-    statistic, _ = normalised_sums(
+    statistic = normalised_sums(
         [as_rows([])], Weighing(np.ones(3, dtype=np.int64), 1, (1, 1)), 3, unit=Unit.row(), version="v"
     )
     with pytest.raises(PrivacyError):

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import bisect
 import itertools
+import re
 import unicodedata
 
 import numpy as np
@@ -10,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.data import text
-from tacit.data.columns import PlacedTextColumn
+from tacit.data.columns import STYLE, StyledTextColumn
 from tacit.data.features import encode
 from tacit.data.schema import Schema
+from tacit.data.style import style_schema
 from tacit.errors import ParameterError
 from tests.data import oracle
 
@@ -117,19 +120,44 @@ def test_lone_surrogates_separate_words() -> None:
     assert text.tokens(text.valid_text(["a\ud800b"])[0]) == ["a", "b"]
 
 
-@given(st.lists(st.text(max_size=40) | st.text("ab cdé你'", max_size=60), max_size=6), st.integers(1, 5))
-def test_placed_words_are_those_of_the_definition(lines: list[str], letters: int) -> None:
-    """A word's beginning counts once, in the part of the text where it stands first."""
-    column = PlacedTextColumn("text", 6, letters, (2, 3, 7))
-    rows = encode(
-        pl.DataFrame({"text": text.valid_text(lines)}),
-        Schema((column,), classes=(0, 1)),
-        None,
-        np.zeros(len(lines), np.int64),
-    )
+STYLE_PATTERNS = {"words": r"[^\s]+", "digits": r"[0-9]", "capitals": r"[A-Z]"}
+busy = st.text("aZ 09'é你\u00a0\u2003\x1c\x0b\n.", max_size=60)
+
+
+@given(st.lists(st.none() | texts | busy, max_size=6), st.integers(1, 5))
+def test_words_and_style_are_those_of_the_definition(lines: list[str | None], letters: int) -> None:
+    """A word's beginning counts once, in the part of the text where it stands first; numbers are all read as 0."""
+    column = StyledTextColumn("text", 6, letters, (2, 3, 7), (0, 1, 2, 4, 1 << 62))
+    series = pl.Series("text", lines, dtype=pl.String)
+    rows = encode(series.to_frame(), Schema((column,), classes=(0, 1)), None, np.zeros(len(lines), np.int64))
+    counts = {name: series.fill_null("").str.count_matches(pattern) for name, pattern in STYLE_PATTERNS.items()}
     for place, line in enumerate(lines):
         first: dict[int, int] = {}
-        for at, token in enumerate(text.tokens(text.valid_text([line])[0] or "")):
+        for at, token in enumerate(text.tokens(re.sub("[0-9]+", "0", line or ""))):
             first.setdefault(text.bucket(token[:letters], 6), sum(at >= border for border in column.borders))
-        expected = sorted(4 * cell + part for cell, part in first.items())
+        words = sorted(4 * cell + part for cell, part in first.items())
+        bins = [bisect.bisect(column.edges[1:-1], int(counts[name][place])) for name in STYLE]
+        expected = words + [column.cells + 5 * which + bin for which, bin in enumerate(bins)]
         assert rows.indices[rows.indptr[place] : rows.indptr[place + 1]].tolist() == expected
+
+
+@given(st.lists(st.none() | texts | busy, max_size=6), st.lists(texts, max_size=3))
+def test_the_features_of_a_text_depend_on_it_alone(lines: list[str | None], others: list[str]) -> None:
+    schema = style_schema((0, 1), bits=14)
+
+    def features(texts: list[str | None]) -> list[list[int]]:
+        frame = pl.DataFrame({"text": pl.Series(texts, dtype=pl.String)})
+        rows = encode(frame, schema, None, np.zeros(len(texts), np.int64))
+        return [rows.indices[low:high].tolist() for low, high in itertools.pairwise(rows.indptr)]
+
+    alone = [features([line])[0] for line in lines]
+    assert features([*others, *lines, *others])[len(others) : len(others) + len(lines)] == alone
+
+
+def test_features_of_styled_texts_have_names() -> None:
+    schema = style_schema((0, 1), bits=4)
+    names = schema.feature_names()
+    assert len(set(names)) == schema.n_features == 5 * 16 + 3 * 12
+    assert names[7] == "text: bucket 1 in part 2"
+    assert names[80:82] == ["words in [0, 1)", "words in [1, 2)"]
+    assert names[-1] == "capitals: missing"

@@ -64,7 +64,7 @@ def test_two_passes_see_the_same_rows() -> None:
     assert here.labels("labels").tolist() == [25, 25]
     assert (here.counts("ones", 6) == [X[k == Y].sum(axis=0) for k in (0, 1)]).all()
     weighing = Weighing(np.ones(6, dtype=np.int64), 6, (GRID, GRID))
-    words, others = here.sums("sums", weighing)
+    words, _, others = here.sums("sums", weighing)
     expected = (X * np.where(Y, 1, -1)[:, None]).sum(axis=0) / 6
     assert np.allclose(words[0], expected, atol=1e-2)
     assert others.shape == (2, 0)

@@ -42,3 +42,35 @@ def test_nothing_is_lost(name: str) -> None:
             refused.append((str(error), account.spent.epsilon))
     assert 0 < len(refused) < 13
     assert all("'epsilon' parameter" in text and not spent for text, spent in refused)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, "many", True])
+def test_an_odd_bound_of_ones_is_refused_before_it_is_charged(bad: Any) -> None:
+    for kind, settings in ((tacit.BernoulliNB, {}), (tacit.CountSelector, {"k": 2})):
+        account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0))
+        with pytest.raises(tacit.ParameterError, match=f"'max_ones' parameter of {kind.__name__}"):
+            kind(epsilon=0.5, max_ones=bad, account=account, **settings).fit(X, Y)
+        assert account.spent.epsilon == 0
+
+
+def _norms(model: Any) -> list[str]:
+    return [step["noise"]["norm"] for step in model.receipt_["steps"] if step["step"] in ("sums", "ones")]
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "norm"), [(1.0, 1e-6, "L2"), (0.01, 1e-6, "L1"), (1.0, 1e-30, "L1")])
+def test_sums_of_texts_have_laplace_noise_where_gaussian_noise_is_refused_or_worse(
+    epsilon: float, delta: float, norm: str
+) -> None:
+    model = tacit.TextClassifier(epsilon, delta, random_state=0).fit(TEXTS, Y)
+    assert _norms(model) == [norm]
+    (sums,) = (step for step in model.receipt_["steps"] if step["step"] == "sums")
+    assert f"{norm} norm at most" in sums["query"]  # rows are scaled to the norm that the noise is for
+
+
+@pytest.mark.parametrize(("ones", "norm"), [(2, "L1"), (100, "L2")])
+def test_counts_have_the_smaller_noise(ones: int, norm: str) -> None:
+    wide = np.ones((50, 200))
+    model = tacit.BernoulliNB(1.0, 1e-6, max_ones=ones, random_state=0).fit(wide, [0, 1] * 25)
+    assert _norms(model) == [norm]
+    narrow = tacit.BernoulliNB(1.0, 1e-6, max_ones=100, random_state=0).fit(X, Y)
+    assert _norms(narrow) == ["L1"]  # a row has at most four features, whatever is allowed

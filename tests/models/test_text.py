@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 import tacit
-from tacit.data.style import LETTERS
-from tacit.data.text import bucket
-from tacit.desk.text import TEXT_PARTS
+from tacit.models.storage import _digest
+from tacit.models.weights import feature_weights
 
 RNG = np.random.default_rng(7)
 WORDS = [f"w{'abcdefghij'[j % 10]}{'klmnopqrst'[j // 10]}" for j in range(100)]
@@ -37,6 +39,16 @@ def test_it_learns_words(delta: float) -> None:
     model = tacit.TextClassifier(epsilon=1.0, delta=delta, random_state=0).fit(TRAIN, LABELS)
     assert model.score(TEST, TRUTH) > 0.85
     assert 0 < model.receipt_["epsilon"] <= 1.0
+    assert model.receipt_["delta"] <= delta
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_many_rows_are_learnt_from_by_a_regression(delta: float) -> None:
+    """A δ is there to help: it must not take the regression away."""
+    model = tacit.TextClassifier(epsilon=3.0, delta=delta, random_state=0).fit(TRAIN, LABELS)
+    assert [step["step"] for step in model.receipt_["steps"]] == ["labels", "sums", "regression", "margins"]
+    assert model.score(TEST, TRUTH) > 0.87
+    assert model.receipt_["epsilon"] <= 3.0
     assert model.receipt_["delta"] <= delta
 
 
@@ -158,15 +170,76 @@ def test_early_words_count_more_and_numbers_are_one_word() -> None:
 
 
 def test_public_texts_tell_how_words_go_together() -> None:
-    """Words that go with no label, but with each other, get no weight; alone, each would look like the rest."""
+    """Words that go with no label, but with each other, change little; alone, each would look like the rest."""
     rng = np.random.default_rng(11)
     pairs = rng.integers(0, 2, (3000, 2))
     rows = [f"{'alpha beta gamma delta ' if a else 'no '}{'omega' if b else 'none'}" for a, b in pairs]
     model = tacit.TextClassifier(epsilon=3.0, public_text=rows, random_state=0).fit(rows, pairs[:, 1])
-    weights = model.rules_.weights[:, 0]
-    alpha, omega = (bucket(word[:LETTERS], 14) * TEXT_PARTS for word in ("alpha", "omega"))
-    assert abs(weights[alpha] / weights[omega]) < 0.2
+    assert model.rules_.topics is not None
+    alphas = "alpha beta gamma delta"
+    both, first, second = model.decision_function([f"{alphas} omega", f"{alphas} none", "no omega"])
+    assert abs(second - both) < 0.5 * abs(first - both)
     assert model.score(rows, pairs[:, 1]) > 0.99
+
+
+def topical(n: int, seed: int, classes: int = 2) -> tuple[list[str], NDArray[np.int64]]:
+    """Texts of ten words, each from one of some topics of two hundred rare words; the topic tells the class."""
+    rng = np.random.default_rng(seed)
+    topics = rng.integers(0, 3 * classes, n)
+    ends = [f"{first}{second}" for first in "abcdefghijklmnopqrst" for second in "abcdefghij"]
+    texts = [" ".join(f"{chr(97 + topic)}{end}" for end in rng.choice(ends, 10)) for topic in topics]
+    return texts, topics % classes
+
+
+@pytest.mark.parametrize(("classes", "delta"), [(2, 0.0), (2, 1e-6), (3, 0.0)])
+def test_topics_tell_what_single_words_cannot(classes: int, delta: float) -> None:
+    """Every word is so rare that its own sum drowns in noise, but words of a topic stand together in public texts."""
+    public, _ = topical(4000, 1, classes)
+    texts, labels = topical(1500, 2, classes)
+    others, truth = topical(1000, 3, classes)
+    given: dict[str, Any] = {"epsilon": 0.5, "delta": delta, "classes": tuple(range(classes)), "random_state": 0}
+    model = tacit.TextClassifier(public_text=public, **given).fit(texts, labels)
+    alone = tacit.TextClassifier(**given).fit(texts, labels)
+    assert model.rules_.topics is not None
+    assert model.rules_.topics.norm == ("L2" if delta else "L1")
+    assert model.score(others, truth) > 0.9 > alone.score(others, truth)
+    assert np.isfinite(model.predict_proba(["", "no such words"])).all()
+
+
+def test_a_model_with_topics_is_saved_and_converted(tmp_path: Path) -> None:
+    public, _ = topical(2000, 1)
+    texts, labels = topical(1000, 2)
+    model = tacit.TextClassifier(epsilon=1.0, public_text=public, random_state=0).fit(texts, labels)
+    model.save(tmp_path / "model.json")
+    again = tacit.load(tmp_path / "model.json")
+    assert (again.decision_function(texts) == model.decision_function(texts)).all()
+    converted = model.to_sklearn()
+    assert converted.predict_proba(texts) == pytest.approx(model.predict_proba(texts))
+    body = json.loads((tmp_path / "model.json").read_text())
+    body["model"]["rules"]["topics"]["cells"][0] = 1 << 20
+    body["sha256"] = _digest(body["model"])
+    (tmp_path / "broken.json").write_text(json.dumps(body))
+    with pytest.raises(tacit.ModelError, match="topics"):
+        tacit.load(tmp_path / "broken.json")
+
+
+def test_the_words_of_topics_are_listed() -> None:
+    """A word that has no sum of its own is shown by what its topics say."""
+    public, _ = topical(2000, 1)
+    texts, labels = topical(1000, 2)
+    model = tacit.TextClassifier(epsilon=1.0, public_text=public, random_state=0).fit(texts, labels)
+    shown = dict(feature_weights(model) or [])
+    heads = {name: weight for name, weight in shown.items() if name.startswith("“")}
+    assert len(heads) > 50
+    for name, weight in heads.items():
+        assert (weight > 0) == ((ord(name[1]) - 97) % 2 == 1)
+
+
+def test_few_public_texts_make_no_topics() -> None:
+    texts = ["win cash now", "see you at lunch"] * 500
+    model = tacit.TextClassifier(public_text=texts[:30], random_state=0).fit(texts, [1, 0] * 500)
+    assert model.rules_.topics is None
+    assert model.score(texts, [1, 0] * 500) == 1.0
 
 
 def test_words_that_begin_alike_are_one_word() -> None:

@@ -85,6 +85,7 @@ def test_the_page_says_what_is_not_private(quick: tuple[Path, dict[str, Any]]) -
     unsound = {"PTT", "NoisyCut", "cluster", "score perturbation, r = 10", "SVT, as the paper describes it"}
     assert unsound <= {row["method"] for row in rows if "NOT PRIVATE" in row["privacy"]}
     assert not any("NOT PRIVATE" in row["privacy"] for row in rows if "CountSelector" in row["method"])
+    assert {row["privacy"] for row in rows if row["method"] == "screening"} == {"sound"}
     assert all(row["seed"] for row in rows if row["privacy"] != "no privacy")
     page = (out / "index.html").read_text()
     for words in ("NOT PRIVATE", "Contents", "Where the paper is silent", "Verdicts", "5,574"):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from tacit.privacy import _noise
+from tacit.privacy import _noise, _selecting
 from tests.privacy import noise_laws as laws
 
 dp.enable_features("contrib")
@@ -158,11 +158,11 @@ def test_a_large_whole_number_is_uniform(limit: int) -> None:
     for value in {0, 1 % limit, limit // 2, limit - 1}:
         for low in {0, 2**spare - 1}:
             script = laws.Script((value << spare | low).to_bytes(size, "big"))
-            assert _noise._whole_below(limit, script) == value
+            assert _noise.whole_below(limit, script) == value
             assert script.over
     if limit < 2**bits:
         script = laws.Script((limit << spare).to_bytes(size, "big") + bytes(size))
-        assert _noise._whole_below(limit, script) == 0
+        assert _noise.whole_below(limit, script) == 0
         assert script.over
 
 
@@ -380,7 +380,7 @@ LAWS = {"laplace": laws.laplace_masses, "gaussian": laws.gaussian_masses}
 @pytest.mark.parametrize("name", SAMPLERS)
 @pytest.mark.parametrize("count", [0, 1, 2, 63, 64, 65, 200])
 def test_any_number_of_draws_is_made(name: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_noise, "_CHUNK", 64)
+    monkeypatch.setattr(_noise, "CHUNK", 64)
     drawn = SAMPLERS[name](F(10**6), count, _noise.SeededEntropy(5))
     assert drawn.shape == (count,)
     assert drawn.dtype == np.int64
@@ -541,7 +541,7 @@ def test_permute_and_flip_chooses_among_the_heads(pattern: tuple[bool, ...], pla
     if place >= len(heads):
         return
     words = np.full(10, place, dtype=np.uint64).tobytes()
-    assert _noise.permute_and_flip(utilities, rate, laws.Script([*tails_last, *words])) == heads[place]
+    assert _selecting.permute_and_flip(utilities, rate, laws.Script([*tails_last, *words])) == heads[place]
 
 
 def _coin_bytes(rate: Fraction, outcome: bool) -> list[int]:
@@ -569,8 +569,8 @@ def test_selections_follow_their_formulas() -> None:
         return weights / weights.sum()
 
     for masses, select in (
-        (flips, lambda entropy: _noise.permute_and_flip(UTILITIES, rate, entropy)),
-        (softmax, lambda entropy: _noise.exponential(UTILITIES, rate, None, entropy)),
+        (flips, lambda entropy: _selecting.permute_and_flip(UTILITIES, rate, entropy)),
+        (softmax, lambda entropy: _selecting.exponential(UTILITIES, rate, None, entropy)),
     ):
         counts = selected(select, UTILITIES.size, 19)
         assert laws.p_value(counts, masses(0.5)) > ALARM
@@ -595,7 +595,7 @@ def test_weighted_selections_follow_their_formula_however_uneven_the_weights(
         return np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
 
     utilities, base = 50 - np.array(gaps), np.array(weights)
-    counts = selected(lambda entropy: _noise.exponential(utilities, F(1, 3), base, entropy), 4, 23)
+    counts = selected(lambda entropy: _selecting.exponential(utilities, F(1, 3), base, entropy), 4, 23)
     assert laws.p_value(counts, masses(1 / 3)) > ALARM
     for wrong in (0.8 / 3, 1.2 / 3):
         assert laws.power(masses(1 / 3), np.maximum(masses(wrong), 1e-3), SELECTIONS, ALARM) > 1 - 1e-4
@@ -604,6 +604,6 @@ def test_weighted_selections_follow_their_formula_however_uneven_the_weights(
 
 def test_gaps_between_extreme_utilities_do_not_overflow() -> None:
     extremes = np.array([np.iinfo(np.int64).min, np.iinfo(np.int64).max, 0])
-    assert _noise._gaps(extremes).tolist() == [2**64 - 1, 0, 2**63 - 1]
-    for select in (_noise.permute_and_flip, lambda u, r, e: _noise.exponential(u, r, None, e)):
+    assert _selecting._gaps(extremes).tolist() == [2**64 - 1, 0, 2**63 - 1]
+    for select in (_selecting.permute_and_flip, lambda u, r, e: _selecting.exponential(u, r, None, e)):
         assert select(extremes, F(1), _noise.SeededEntropy(1)) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -167,3 +168,20 @@ def test_a_floor_of_the_regularisation_and_a_huge_epsilon() -> None:
         assert high.regularisation(ROW) == 5
         assert high.allowed_gradient(ROW) > low.allowed_gradient(ROW)
     assert ObjectivePerturbation(1e9, Fraction(1, 8), 3, share=share).regularisation(ROW) == LEAST_REGULARISATION
+
+
+@pytest.mark.parametrize("norm", ["L1", "L2"])
+@pytest.mark.parametrize(("epsilon", "rows"), [(1e-7, 1), (3e-4, 1), (1e-3, 7)])
+def test_the_remedy_for_a_small_epsilon_does(epsilon: float, rows: int, norm: str) -> None:
+    need = of_rows(rows, norm, 50)
+
+    def form(size: float) -> ObjectivePerturbation:
+        if norm == "L1":
+            return ObjectivePerturbation(size, Fraction(1, 4), 50)
+        return GaussianObjectivePerturbation(size, 1e-6, Fraction(1, 4), 50)
+
+    with pytest.raises(ParameterError) as refusal:
+        form(epsilon).describe(need)
+    times = re.search(r"An epsilon about ([0-9.]+) times as large would do", str(refusal.value))
+    assert times is not None
+    form(epsilon * float(times[1])).describe(need)

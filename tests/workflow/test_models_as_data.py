@@ -202,7 +202,7 @@ def test_an_edited_file_and_a_newer_one(tmp_path: Path) -> None:
     with pytest.raises(tacit.ModelError, match="damaged or edited"):
         load_changed(edited, tmp_path, sign=False)
     with pytest.raises(tacit.ModelError, match="Install a newer tacit"):
-        load_changed(body | {"version": 3}, tmp_path)
+        load_changed(body | {"version": storage.VERSION + 1}, tmp_path)
     with pytest.raises(tacit.ModelError, match="Fit the model anew"):
         load_changed(body | {"version": 1}, tmp_path)
     with pytest.raises(tacit.ModelError, match="unknown fields"):

@@ -55,6 +55,11 @@ values = ["small", "large"]
 """
 
 
+PUBLIC = [
+    f"hello {'word' if i % 2 else 'you'} {'call' if i % 3 else 'free'} {'there' if i % 5 else 'now'}" for i in range(80)
+]
+
+
 # -- replays ----------------------------------------------------------------------------------------------------------
 
 
@@ -65,6 +70,12 @@ def _fit(make: Callable[..., Any], **parameters: Any) -> Callable[[float], Proce
 
 def _fit_texts(epsilon: float) -> Procedure:
     return lambda data, seed: tacit.TextClassifier(epsilon, bits=4, random_state=seed).fit(data.texts, data.y)
+
+
+def _fit_topics(epsilon: float) -> Procedure:
+    """The same with topics of public texts; sums are of few numbers then."""
+    model = tacit.TextClassifier(epsilon, bits=4, public_text=PUBLIC)
+    return lambda data, seed: clone(model).set_params(random_state=seed).fit(data.texts, data.y)
 
 
 def _fit_columns(epsilon: float) -> Procedure:
@@ -161,6 +172,7 @@ def _replays() -> Iterator[Entry]:
         yield by_replay(name, procedure, tables, covers=covers, tries=tries)
     yield by_replay("BernoulliNB.fit for persons", _fit_persons, person_pairs, covers=("BernoulliNB",))
     yield by_replay("TextClassifier.fit", _fit_texts, text_pairs, covers=("TextClassifier",))
+    yield by_replay("TextClassifier.fit, topics", _fit_topics, text_pairs, covers=("TextClassifier",))
     yield by_replay("roc_curve", _curve, scored_pairs, covers=("roc_curve",), outputs=2)
     for method in roc_family.METHODS:
         name = f"roc_curve by {method}"

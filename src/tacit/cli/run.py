@@ -29,7 +29,10 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("--engine", choices=["local", "spark"], default="local", help="default: %(default)s")
     text = "a name for this version of the data (default: a fingerprint; on Spark for local files alone)"
     parser.add_argument("--data-version", metavar="NAME", help=text)
-    parser.add_argument("--word-list", metavar="LANG", help="public word frequencies for texts, such as 'en'")
+    public = parser.add_mutually_exclusive_group()
+    public.add_argument("--word-list", metavar="LANG", help="public word frequencies for texts, such as 'en'")
+    text = "public texts of the same kind: a .txt file of lines, or a file with the column of --text"
+    public.add_argument("--public-text", metavar="FILE", help=text)
     parser.add_argument("--out", metavar="DIR", required=True, help="a folder that is new or empty")
     parser.add_argument("--strict", action="store_true", help="stop at the first odd row; its place is then told")
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
@@ -69,7 +72,11 @@ def _workflow(arguments: argparse.Namespace) -> Any:
     unit = common.unit_of(arguments)
     if unit is None and schema is not None and schema.unit.column is not None:
         unit = schema.unit
-    words = arguments.word_list
+    words, public = arguments.word_list, arguments.public_text
+    if schema is not None and (words or public):
+        name = "--word-list" if words else "--public-text"
+        raise bad_parameter("tacit run", name, "left out where --schema is given", words or public)
+    texts = None if public is None else _public_texts(public, arguments.text, common.file_options(arguments))
     return Workflow(
         arguments.epsilon,
         arguments.delta,
@@ -78,7 +85,7 @@ def _workflow(arguments: argparse.Namespace) -> Any:
         text=arguments.text,
         schema=schema,
         unit=unit,
-        classifier=TextClassifier(word_list=words) if words and schema is None else None,
+        classifier=TextClassifier(word_list=words, public_text=texts) if words or public else None,
         test_size=arguments.test_size,
         ledger=arguments.ledger,
         dataset=common.dataset_of(arguments),
@@ -88,6 +95,24 @@ def _workflow(arguments: argparse.Namespace) -> Any:
         language=words or "en",
         strict=arguments.strict,
     )
+
+
+def _public_texts(place: str, column: str, options: Any) -> Any:
+    """Texts of a public file: the lines of a .txt file, or a column."""
+    import polars as pl
+
+    from tacit.data.files import check_files, list_files, pieces, reading
+
+    paths = list_files(place)
+    if paths[0].suffix == ".txt":
+        with reading(paths[0]):
+            lines = paths[0].read_text(encoding="utf-8", errors="replace").split("\n")
+        return pl.Series("text", [line for line in lines if line.strip()], dtype=pl.String)
+    check_files(paths, [column], options)
+    frames = [
+        piece.frame for path in paths for piece in pieces(path, [column], options, batch_rows=1 << 16, strict=False)
+    ]
+    return pl.concat([frame[column].cast(pl.String) for frame in frames]).drop_nulls()
 
 
 def _classes(arguments: argparse.Namespace, schema: Any) -> list[Any]:

@@ -52,35 +52,6 @@ class TextColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedTextColumn:
-    """A column of text where it matters which words come early; words are told apart by their beginning.
-
-    The n-th word of a text (from 0) is in the part that ``borders`` give, and a word counts once, where it stands
-    first. Its first ``letters`` code points are hashed into 2^bits buckets. The feature of a bucket in a part is
-    bucket·parts + part.
-    """
-
-    name: str
-    bits: int
-    letters: int
-    borders: tuple[int, ...]
-
-    @property
-    def parts(self) -> int:
-        """How many parts a text has."""
-        return len(self.borders) + 1
-
-    @property
-    def width(self) -> int:
-        """How many features the column has."""
-        return self.parts << self.bits
-
-    def label_of(self, local: int) -> str:
-        """Name one of its features."""
-        return f"{self.name}: bucket {local // self.parts} in part {local % self.parts}"
-
-
-@dataclass(frozen=True, slots=True)
 class CategoryColumn:
     """A column of declared values; then come "other" and "missing"."""
 
@@ -138,6 +109,49 @@ class NumberColumn:
         return f"{self.name} in [{low:g}, {high:g}{bracket}"
 
 
+STYLE = ("words", "digits", "capitals")
+"""What is counted of a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class StyledTextColumn:
+    """A column of text where it matters which words come early, and how many there are; numbers are all the same.
+
+    The n-th word of a text (from 0) is in the part that ``borders`` give, and a word counts once, where it stands
+    first. Its first ``letters`` code points are hashed into 2^bits buckets. The feature of a bucket in a part is
+    bucket·parts + part. Then come the bins, by ``edges``, of the numbers of blank-separated words, of digits and of
+    capitals.
+    """
+
+    name: str
+    bits: int
+    letters: int
+    borders: tuple[int, ...]
+    edges: tuple[float, ...]
+
+    @property
+    def parts(self) -> int:
+        """How many parts a text has."""
+        return len(self.borders) + 1
+
+    @property
+    def cells(self) -> int:
+        """How many of its features are of words."""
+        return self.parts << self.bits
+
+    @property
+    def width(self) -> int:
+        """How many features the column has."""
+        return self.cells + len(STYLE) * len(self.edges)
+
+    def label_of(self, local: int) -> str:
+        """Name one of its features."""
+        if local < self.cells:
+            return f"{self.name}: bucket {local // self.parts} in part {local % self.parts}"
+        what, place = divmod(local - self.cells, len(self.edges))
+        return NumberColumn(STYLE[what], self.edges).label_of(place)
+
+
 @dataclass(frozen=True, slots=True)
 class SparseColumn:
     """The columns of a binary matrix or of a libsvm file: a feature is present where the entry is not 0."""
@@ -164,7 +178,7 @@ class SparseColumn:
         return self.names[local] if self.names is not None else f"{self.name}[{local}]"
 
 
-Column = TextColumn | PlacedTextColumn | CategoryColumn | NumberColumn | SparseColumn
+Column = TextColumn | StyledTextColumn | CategoryColumn | NumberColumn | SparseColumn
 
 
 def word_table(column: TextColumn) -> tuple[NDArray[np.uint64], Ids]:
@@ -181,8 +195,9 @@ def column_dict(column: Column) -> dict[str, Any]:
             return {"kind": "text", "words": list(column.words or ())}
         case TextColumn():
             return {"kind": "text", "bits": column.bits}
-        case PlacedTextColumn():
-            return {"kind": "placed text", "bits": column.bits, "letters": column.letters, "borders": [*column.borders]}
+        case StyledTextColumn():
+            shape = {"letters": column.letters, "borders": [*column.borders], "edges": [*column.edges]}
+            return {"kind": "styled text", "bits": column.bits} | shape
         case CategoryColumn():
             return {"kind": "category", "values": list(column.values)}
         case NumberColumn():

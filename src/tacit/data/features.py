@@ -27,7 +27,7 @@ from tacit.data.columns import (
     CategoryColumn,
     Column,
     NumberColumn,
-    PlacedTextColumn,
+    StyledTextColumn,
     TextColumn,
     Value,
     word_table,
@@ -36,6 +36,7 @@ from tacit.data.errors import SchemaError, row_error
 from tacit.data.hashing import Longs
 from tacit.data.rows import Ids, Rows, offsets_of
 from tacit.data.schema import Schema
+from tacit.data.style import read_style
 from tacit.data.text import token_hashes
 
 NUMBER_PATTERN = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
@@ -98,8 +99,8 @@ def _encode_column(
 ) -> Part:
     if isinstance(column, TextColumn):
         return _encode_text(series, column, offset)
-    if isinstance(column, PlacedTextColumn):
-        return _encode_places(series, column, offset)
+    if isinstance(column, StyledTextColumn):
+        return _encode_styled(series, column, offset)
     if isinstance(column, CategoryColumn):
         local = _categories(series, column, missing, strict)
     elif isinstance(column, NumberColumn):
@@ -154,26 +155,35 @@ def _encode_text(series: pl.Series, column: TextColumn, offset: int) -> Part:
     return np.diff(begins), ids
 
 
-def _encode_places(series: pl.Series, column: PlacedTextColumn, offset: int) -> Part:
-    """The distinct buckets of each row, each in the part of the row where it stands first, ascending."""
-    hashes, starts = token_hashes(as_text(series, column.name), column.letters)
+def _encode_styled(series: pl.Series, column: StyledTextColumn, offset: int) -> Part:
+    """The distinct buckets of each row, each in the part of the row where it stands first, ascending; and its style."""
+    hashes, starts, style = read_style(as_text(series, column.name), column.letters)
     n, counts = len(series), np.diff(starts)
-    places = np.arange(len(hashes)) - np.repeat(starts[:-1], counts)
     last = column.borders[-1] if column.borders else 0
     part_of = np.searchsorted(np.array(column.borders), np.arange(last + 1), side="right")
     part_bits = len(column.borders).bit_length()
     shift = column.bits + part_bits
     kind = np.dtype(np.uint32 if n << shift <= 1 << 32 else np.uint64)
+    places = np.arange(len(hashes))
+    places -= np.repeat(starts[:-1], counts)
     edges = (np.arange(n, dtype=np.uint64) << np.uint64(shift)).astype(kind)
-    keys = (hashes.astype(kind) & kind.type((1 << column.bits) - 1)) << kind.type(part_bits)
+    keys = hashes.astype(kind)
+    keys &= kind.type((1 << column.bits) - 1)
+    keys <<= kind.type(part_bits)
     keys |= part_of.astype(kind)[np.minimum(places, last)]
     keys |= np.repeat(edges, counts)
     keys.sort()
     keys = keys[_firsts(keys >> kind.type(part_bits))]
     begins = np.append(np.searchsorted(keys, edges), len(keys))
-    local = np.bitwise_and(keys, kind.type((1 << shift) - 1)).astype(np.int64)
-    ids = (local >> part_bits) * column.parts + (local & ((1 << part_bits) - 1)) + offset
-    return np.diff(begins), ids.astype(np.int32)
+    keys &= kind.type((1 << shift) - 1)
+    ids = (keys >> kind.type(part_bits)).astype(np.int32)
+    ids *= np.int32(column.parts)
+    ids += (keys & kind.type((1 << part_bits) - 1)).astype(np.int32)
+    ids += np.int32(offset)
+    bins = np.searchsorted(np.array(column.edges[1:-1]), style, side="right")
+    bins += offset + column.cells + np.arange(style.shape[1]) * len(column.edges)
+    marks = style.shape[1]
+    return np.diff(begins) + marks, np.insert(ids, np.repeat(begins[1:], marks), bins.ravel())
 
 
 def _firsts(keys: NDArray[Any]) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
@@ -83,7 +83,7 @@ class Regressors:
     @property
     def size(self) -> int:
         """How many entries a vector has."""
-        return int(self.chosen.max(initial=-1)) + 1 + len(self.score.weights) - self.words + 2
+        return int(self.chosen.max(initial=-1)) + 1 + self.score.others + 2
 
     @property
     def square(self) -> Fraction:
@@ -144,28 +144,41 @@ def _differs(owner: Longs, values: NDArray[Any]) -> NDArray[np.bool_]:
     return new
 
 
-def thin(batches: Iterable[Rows], rate: Fraction, seed: int) -> list[Rows]:
-    """Keep each row, or all rows of a person, with this probability, by a keyed coin of its own."""
-    if rate >= 1:
-        return list(batches)
-    return list(each_batch(batches, lambda rows: _kept(rows, rate, seed)))
+def thin(read: Callable[[], Iterable[Rows]], rate: Fraction, seed: int) -> list[Rows]:
+    """Keep each row, or all rows of a person, with this probability, by a keyed coin.
 
-
-def thin_copies(batches: Iterable[Rows], rate: Fraction, seed: int) -> list[Rows]:
-    """The same where rows may have many copies: the first, second … copy of a row each have a coin.
-
-    A row more is one copy more, and moves no other row. All rows are held in memory.
+    The first, second … copy of a row each have a coin, so that about this part of many copies is kept. A row more is
+    one copy more, and moves no other row. The batches are read twice; rows that have copies are held in memory.
     """
-    parts = list(batches)
-    if rate >= 1 or not parts:
-        return parts
-    rows = concatenate(parts)
-    return [_kept(rows, rate, seed, *([_copy_numbers(rows)] if rows.persons is None else []))]
+    if rate >= 1:
+        return list(read())
+    hasher = FeatureHasher(seed)
+    coins = list(each_batch(read(), lambda rows: source_coins(rows, hasher)))
+    alike = _repeated(np.concatenate([np.zeros(0, dtype=np.int64), *coins]))  # equal rows have equal coins
+    kept, copies, of_copies = [], [], []
+    for rows, own in zip(read(), coins, strict=True):
+        single = ~alike[own & (len(alike) - 1)]
+        single |= rows.persons is not None
+        kept.append(rows.take(np.flatnonzero(single & _heads(own, 0, rate, seed))))
+        copies.append(rows.take(np.flatnonzero(~single)))
+        of_copies.append(own[~single])
+    if copies:
+        held = concatenate(copies)
+        heads = _heads(np.concatenate(of_copies), _copy_numbers(held), rate, seed)
+        kept.append(held.take(np.flatnonzero(heads)))
+    return kept
 
 
-def _kept(rows: Rows, rate: Fraction, seed: int, *numbers: Longs) -> Rows:
-    coins = chain(seed, _THINNING, source_coins(rows, FeatureHasher(seed)), *numbers)
-    return rows.take(np.flatnonzero(coins.view(np.uint64) < np.uint64(int(rate * 2**64))))
+def _heads(coins: Longs, numbers: Longs | int, rate: Fraction, seed: int) -> NDArray[np.bool_]:
+    return chain(seed, _THINNING, coins, numbers).view(np.uint64) < np.uint64(int(rate * 2**64))
+
+
+def _repeated(values: Longs) -> NDArray[np.bool_]:
+    """By the low bits of a number whether it may be there more than once."""
+    ordered = np.sort(values)
+    marks = np.zeros(1 << 20, dtype=np.bool_)
+    marks[ordered[1:][ordered[1:] == ordered[:-1]] & (len(marks) - 1)] = True
+    return marks
 
 
 def _copy_numbers(rows: Rows) -> Longs:
@@ -178,10 +191,10 @@ def _copy_numbers(rows: Rows) -> Longs:
 
 
 def text_regression(
-    batches: Iterable[Rows], regressors: Regressors, *, rate: Fraction, seed: int, unit: Unit, version: str
+    read: Callable[[], Iterable[Rows]], regressors: Regressors, *, rate: Fraction, seed: int, unit: Unit, version: str
 ) -> ExactObjective:
     """Make the sealed problem of Huber's hinge on these regressors, for two classes."""
-    parts = thin(batches, rate, seed)
+    parts = thin(read, rate, seed)
 
     def layout() -> Problem:
         rows = concatenate(parts) if parts else None

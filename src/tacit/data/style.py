@@ -2,25 +2,23 @@
 
 Private in, private out.
 
-A public rule cuts words to their beginning, tells in which part of a text each stands first, and adds a few columns of
-small whole numbers; their bins double in width, so that they suit texts of any length. Each row has one bin of each of
-them.
+A public rule cuts words to their beginning, tells in which part of a text each stands first, and counts what is between
+blanks, digits and capitals; the bins of counts double in width, so that they suit texts of any length. Each row has one
+bin of each of them.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from tacit.data.columns import NumberColumn, PlacedTextColumn
+from tacit.data.columns import StyledTextColumn
+from tacit.data.hashing import Longs
 from tacit.data.schema import Schema
+from tacit.data.text import hash_tokens, prepare
 
 EDGES = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1 << 62)
-
-PATTERNS: dict[str, str] = {
-    "words": r"[^\s]+",
-    "digits": r"[0-9]",
-    "capitals": r"[A-Z]",
-}
 
 BORDERS = (6, 16, 40, 100)
 """Words of a text at which its parts begin, but for the first."""
@@ -32,15 +30,36 @@ over all of them is less noisy than three."""
 NUMBER = (r"[0-9]+", "0")
 """Every number is read as 0: single numbers are rare, and a text full of them would spend its norm on them."""
 
-
-def style_schema(classes: tuple[str | int | float, ...], *, bits: int) -> Schema:
-    """The schema of a text's words and of its style columns."""
-    style = tuple(NumberColumn(name, tuple(float(edge) for edge in EDGES)) for name in PATTERNS)
-    return Schema((PlacedTextColumn("text", bits, LETTERS, BORDERS), *style), classes=classes)
+_BLANK_SEPARATED = r"[^\s]+"
 
 
-def with_style(text: pl.Series) -> pl.DataFrame:
-    """A text column without its numbers beside its style columns."""
-    column = pl.col("text").fill_null("")
-    style = [column.str.count_matches(pattern).cast(pl.Int64).alias(name) for name, pattern in PATTERNS.items()]
-    return pl.LazyFrame({"text": text}).select(column.str.replace_all(*NUMBER), *style).collect()
+def style_schema(classes: tuple[str | int | float, ...], *, bits: int, name: str = "text") -> Schema:
+    """The schema of a text's words and of its style."""
+    return Schema((StyledTextColumn(name, bits, LETTERS, BORDERS, EDGES),), classes=classes)
+
+
+def read_style(text: pl.Series, letters: int) -> tuple[NDArray[np.uint64], Longs, NDArray[np.int32]]:
+    """The hashes of words' beginnings, row by row, where each row begins, and its words, digits and capitals.
+
+    Words and tokens differ: here words are what blanks separate. Tokens are those of the text with numbers replaced.
+    """
+    buffer, offsets, foreign = prepare(text)
+    blank = (buffer - np.uint8(9)) < 5
+    blank |= buffer == 32
+    digit = (buffer - np.uint8(0x30)) < 10
+    capital = (buffer - np.uint8(0x41)) < 26
+    begins = ~blank
+    begins[1:] &= blank[:-1]
+    style = np.column_stack([_by_row(marks, offsets) for marks in (begins, digit, capital)])
+    if len(foreign):  # they may have blanks of other kinds
+        style[foreign, 0] = text.gather(foreign).str.count_matches(_BLANK_SEPARATED).to_numpy()
+    lower = buffer | (capital.view(np.uint8) << np.uint8(5))
+    lower &= ~(digit.view(np.uint8) * np.uint8(0x0F))  # digits are 0x30 and their value
+    repeated = np.flatnonzero(digit[1:] & digit[:-1]) + 1
+    lower, offsets = np.delete(lower, repeated), offsets - np.searchsorted(repeated, offsets)
+    return (*hash_tokens(lower, offsets, letters), style)
+
+
+def _by_row(marks: NDArray[np.bool_], offsets: Longs) -> NDArray[np.int32]:
+    """How many bytes of each row are marked; a row has at least one byte."""
+    return np.add.reduceat(marks[: offsets[-1]].view(np.uint8), offsets[:-1], dtype=np.int32)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
 from tacit.data.statistics import in_parallel
+from tacit.data.topics import Topics
 from tacit.errors import bad_parameter
 from tacit.privacy.exact import Exact
 from tacit.privacy.unit import Bound, Sensitivity, Unit
@@ -37,8 +38,9 @@ T = TypeVar("T")
 class Weighing:
     """How a row turns into a vector of norm at most ``GRID``: a public rule.
 
-    The first ``words`` features share ``words_share`` of the grid in proportion to their weights; each of the other
-    features, of which a row has at most ``others``, adds ``other_share``.
+    The first ``words`` features share ``words_share`` of the grid in proportion to their weights, and ``totals_share``
+    for a column of all classes; their topics have ``topics_share``; each of the other features, of which a row has at
+    most ``others``, adds ``other_share``.
 
     Parameters
     ----------
@@ -48,12 +50,13 @@ class Weighing:
         not shout.
     class_scale : for each class, a whole number up to ``GRID``
         ``GRID`` is full weight; a class that is much larger than another can be weighed down.
-    words_share, others, other_share : int
-        Together at most ``GRID`` in the chosen norm.
+    words_share, others, other_share, topics_share, totals_share : int
+        Together at most ``GRID`` in the chosen norm. Without a share, words have no cells.
     signed : bool
         For two classes: words of the first class are subtracted, those of the second added, in one column.
     copies : int
         So many words in a row share a cell, such as those of the parts of a text.
+    topics : Topics, optional
     """
 
     weights: Longs = field(compare=False)
@@ -65,6 +68,9 @@ class Weighing:
     signed: bool = True
     norm: Literal["L1", "L2"] = "L1"
     copies: int = 1
+    topics: Topics | None = field(default=None, repr=False)
+    topics_share: int = 0
+    totals_share: int = 0
 
     def __post_init__(self) -> None:
         weights = np.asarray(self.weights)
@@ -80,9 +86,13 @@ class Weighing:
             raise bad_parameter("Weighing", "signed", "False unless there are two classes", self.signed)
         if self.copies < 1 or len(weights) % self.copies or len(weights) * self.copies > 1 << 31:
             raise bad_parameter("Weighing", "copies", "a small divisor of the number of words", self.copies)
-        shares = (self.words_share, self.others, self.other_share, self.floor - 1)
+        shares = (self.words_share, self.others, self.other_share, self.topics_share, self.totals_share, self.floor - 1)
         if min(shares) < 0 or _norm_bound(self) > GRID**2:
             raise bad_parameter("Weighing", "words_share, others, other_share", "within the grid", shares)
+        if self.topics is None if self.topics_share else self.topics is not None:
+            raise bad_parameter("Weighing", "topics", "given where they have a share", self.topics_share)
+        if self.topics is not None and (self.topics.norm, self.topics.words) != (self.norm, len(weights)):
+            raise bad_parameter("Weighing", "topics", "of the same norm and words", self.topics.norm)
 
     @property
     def words(self) -> int:
@@ -91,54 +101,69 @@ class Weighing:
 
     @property
     def cells(self) -> int:
-        """How many sums there are in each column."""
-        return len(self.weights) // self.copies
+        """How many sums of words there are in each column."""
+        return len(self.weights) // self.copies if self.words_share or self.totals_share else 0
+
+    @property
+    def number(self) -> int:
+        """How many topics there are."""
+        return 0 if self.topics is None else self.topics.number
 
     @property
     def columns(self) -> int:
-        """How many columns the words have: one if signed, else one for each class."""
+        """How many columns words and topics have: one if signed, else one for each class."""
         return 1 if self.signed else len(self.class_scale)
+
+    @property
+    def word_columns(self) -> int:
+        """How many columns the words have, with that of all classes."""
+        return self.columns + (self.totals_share > 0)
 
 
 def _norm_bound(weighing: Weighing) -> int:
     """The square of the largest norm that a row can have."""
-    w, k, u = weighing.words_share, weighing.others, weighing.other_share
-    return (w + k * u) ** 2 if weighing.norm == "L1" else w * w + k * u * u
+    k, u = weighing.others, weighing.other_share
+    parts = (weighing.words_share, weighing.totals_share, weighing.topics_share)
+    return (sum(parts) + k * u) ** 2 if weighing.norm == "L1" else sum(part**2 for part in parts) + k * u * u
 
 
-def normalised_sums(
-    batches: Iterable[Rows], weighing: Weighing, n_features: int, *, unit: Unit, version: str
-) -> tuple[Exact, int]:
+def normalised_sums(batches: Iterable[Rows], weighing: Weighing, n_features: int, *, unit: Unit, version: str) -> Exact:
     """Add up the rows' vectors.
 
     The rows must be bounded to ``unit.max_rows`` for each person already.
 
     Returns
     -------
-    Exact of shape (columns · cells + classes · (n_features − words),)
-        First the cells of words, column by column, then the other features, class by class.
-    int
-        How many of these belong to words.
+    Exact of shape (word columns · cells + columns · topics + classes · (n_features − words),)
+        First the cells of words, column by column, then the topics, likewise, then the other features, class by class.
     """
     classes, others = len(weighing.class_scale), n_features - weighing.words
-    size = weighing.columns * weighing.cells
-    total = np.zeros(size + classes * others, dtype=np.int64)
+    sizes = (weighing.word_columns * weighing.cells, weighing.columns * weighing.number, classes * others)
 
     def added(rows: Rows) -> Longs:
-        cells, values = _vectors(rows, weighing, others)
+        parts = (_words(rows, weighing), _topics(rows, weighing), _others(rows, weighing, others))
         # Sums of fewer than 2^53 are exact in double precision; a batch of 2^36 rows would be needed to exceed it.
-        return np.bincount(cells, weights=values, minlength=len(total)).astype(np.int64)
+        whole = [
+            np.bincount(cells, weights=values, minlength=size)
+            for (cells, values), size in zip(parts, sizes, strict=True)
+        ]
+        return np.concatenate(whole).astype(np.int64)
+
+    total = np.zeros(sum(sizes), dtype=np.int64)
 
     for part in each_batch(batches, added):
         total += part
     bound = Bound(rows=unit.max_rows, ones=1)
-    name = hashlib.sha256(weighing.weights.tobytes() + repr(weighing).encode()).hexdigest()
+    topics = "" if weighing.topics is None else weighing.topics.digest()
+    name = hashlib.sha256(weighing.weights.tobytes() + repr((weighing, topics)).encode()).hexdigest()
+    what = f"{weighing.cells * weighing.copies} word(s)" + (f", {weighing.number} topic(s)" if topics else "")
+    what += " and their totals" if weighing.totals_share else ""
     query = (
-        f"sums of rows with {weighing.norm} norm at most {GRID} over {weighing.words} word(s) "
+        f"sums of rows with {weighing.norm} norm at most {GRID} over {what} "
         f"({'signed' if weighing.signed else 'by label'}) and {others} other feature(s)"
     )
     sensitivity = Sensitivity.of_normalised_rows(bound, grid=GRID, norm=weighing.norm, entries=len(total))
-    return Exact(total, sensitivity=sensitivity, unit=unit, query=query, version=f"{version}/{name}"), size
+    return Exact(total, sensitivity=sensitivity, unit=unit, query=query, version=f"{version}/{name}")
 
 
 def each_batch(batches: Iterable[Rows], work: Callable[[Rows], T]) -> Iterator[T]:
@@ -152,6 +177,12 @@ def _itself(rows: Rows) -> Rows:
 
 def row_vectors(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs, Longs]:
     """The cells of words that rows have, the whole numbers that they add there, and whose each is."""
+    cells, owner, parts = _row_parts(rows, weighing, (weighing.words_share,))
+    return cells, parts[0], owner
+
+
+def _row_parts(rows: Rows, weighing: Weighing, shares: tuple[int, ...]) -> tuple[Longs, Longs, list[Longs]]:
+    """The cells of words that rows have, whose each is, and what they add there for each share of the grid."""
     entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
     owner = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
     if weighing.others or (len(entries) and int(entries.max()) >= weighing.words):
@@ -165,10 +196,8 @@ def row_vectors(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs, Longs]:
     divisor = np.maximum(mass.astype(np.int64), weighing.floor)
     if weighing.norm == "L2":
         divisor = np.floor(np.sqrt(divisor)).astype(np.int64) + 1  # above the root, which is below 2^52
-    scale = np.array(weighing.class_scale, dtype=np.int64)[rows.labels]
-    values = weight * (weighing.words_share * scale // GRID)[owner]
-    values //= divisor[owner]
-    return cells, values, owner
+    scale, divisor = np.array(weighing.class_scale, dtype=np.int64)[rows.labels], divisor[owner]
+    return cells, owner, [weight * (share * scale // GRID)[owner] // divisor for share in shares]
 
 
 def _together(cells: Longs, weight: Longs, owner: Longs, width: int) -> tuple[Longs, Longs, Longs]:
@@ -178,29 +207,47 @@ def _together(cells: Longs, weight: Longs, owner: Longs, width: int) -> tuple[Lo
     return keys % width, whole, keys // width
 
 
-def _vectors(rows: Rows, weighing: Weighing, others: int) -> tuple[Longs, Longs]:
-    """The cells that rows touch, and the whole numbers that they add there."""
-    words = weighing.words
-    cells, values, owner = row_vectors(rows, weighing)
-    labels = rows.labels
+def _words(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs]:
+    """The cells of words that rows touch, and the whole numbers that they add there."""
+    if not weighing.cells:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    shares = (weighing.words_share, weighing.totals_share)[: 2 if weighing.totals_share else 1]
+    cells, owner, parts = _row_parts(rows, weighing, shares)
+    places = [cells if weighing.signed else cells + rows.labels[owner] * weighing.cells]
     if weighing.signed:
-        values *= (2 * labels - 1)[owner]
-    else:
-        cells += labels[owner] * weighing.cells
-    if not others:
-        return cells, values
+        parts[0] *= (2 * rows.labels - 1)[owner]
+    if weighing.totals_share:
+        places.append(cells + weighing.columns * weighing.cells)
+    return np.concatenate(places), np.concatenate(parts)
+
+
+def _topics(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs]:
+    """The same for topics: every row touches all of its column."""
+    if weighing.topics is None:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
-    rest = entries >= words
-    ids = entries[rest].astype(np.int64) - words
+    sums, divisors = weighing.topics.sums(rows.indptr - rows.indptr[0], entries)
+    scale = np.array(weighing.class_scale, dtype=np.int64)[rows.labels]
+    values = np.abs(sums) * (weighing.topics_share * scale // GRID)[:, None] // divisors[:, None] * np.sign(sums)
+    cells = np.broadcast_to(np.arange(weighing.number), values.shape)
+    if weighing.signed:
+        values *= (2 * rows.labels - 1)[:, None]
+    else:
+        cells = cells + (rows.labels * weighing.number)[:, None]
+    return cells.ravel(), values.ravel()
+
+
+def _others(rows: Rows, weighing: Weighing, others: int) -> tuple[Longs, Longs]:
+    """The same for the other features, class by class."""
+    entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
+    rest = entries >= weighing.words
+    ids = entries[rest].astype(np.int64) - weighing.words
     owner = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))[rest]
     first = np.searchsorted(owner, owner)  # where each row's other features begin
     kept = np.arange(len(owner)) - first < weighing.others  # no row has more, but the sensitivity must not rest on it
     ids, owner = ids[kept], owner[kept]
-    scale = np.array(weighing.class_scale, dtype=np.int64)[labels[owner]]
-    return (
-        np.concatenate([cells, weighing.columns * weighing.cells + labels[owner] * others + ids]),
-        np.concatenate([values, weighing.other_share * scale // GRID]),
-    )
+    scale = np.array(weighing.class_scale, dtype=np.int64)[rows.labels[owner]]
+    return rows.labels[owner] * others + ids, weighing.other_share * scale // GRID
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,7 +256,8 @@ class Rules:
 
     A row's ``scores`` are (weights·x)/max(length, least)^p, one for each column of weights, where the length is the
     number of its first ``words`` features and p is 0, ½ or 1 as ``power`` says. Rule (i, j) predicts the second of
-    two classes if ``mixtures[i]``·scores ≥ ``thresholds[j]``. With more classes than two, columns come in blocks, one
+    two classes if ``mixtures[i]``·scores ≥ ``thresholds[j]``. Where there are topics, the last rows of weights are
+    theirs, and their part is not divided by the length. With more classes than two, columns come in blocks, one
     for each part of a mixture, and the class of the largest mixed score, ``thresholds[j]``·``offsets`` added, is
     predicted.
     """
@@ -221,6 +269,12 @@ class Rules:
     power: tuple[Literal["none", "root", "full"], ...]  # one for each column
     least: int = 1
     offsets: Floats | None = None
+    topics: Topics | None = None
+
+    @property
+    def others(self) -> int:
+        """How many features are neither words nor topics."""
+        return len(self.weights) - self.words - (0 if self.topics is None else self.topics.number)
 
     @property
     def candidates(self) -> int:
@@ -232,6 +286,7 @@ class Rules:
         state = hashlib.sha256(repr((self.words, self.power, self.least)).encode())
         for array in (self.weights, self.mixtures, self.thresholds, self.offsets):
             state.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+        state.update(b"-" if self.topics is None else self.topics.digest().encode())
         return state.hexdigest()
 
 
@@ -252,6 +307,8 @@ def row_scores(indptr: Longs, indices: NDArray[np.int32], rules: Rules) -> Float
     for column, power in enumerate(rules.power):
         if power != "none":
             scores[:, column] /= divisors[power]
+    if rules.topics is not None:
+        scores += rules.topics.scores(indptr, indices, rules.weights[rules.words + rules.others :])
     return scores
 
 

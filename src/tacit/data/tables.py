@@ -30,8 +30,6 @@ from tacit.data.split import coin_limit, raw_keys, split_name
 from tacit.errors import PrivacyError
 from tacit.ledger import Account
 
-Turn = Callable[[pl.DataFrame], pl.DataFrame]
-
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Batch:
@@ -48,12 +46,12 @@ class Batch:
         persons = None if self.persons is None else self.persons.gather(chosen)
         return Batch(self.data[chosen], self.labels[chosen], persons)
 
-    def rows(self, schema: Schema, turn: Turn | None = None) -> Rows:
-        """The batch as sets of features under a description of its columns, or of what ``turn`` makes of them."""
+    def rows(self, schema: Schema) -> Rows:
+        """The batch as sets of features under a description of its columns."""
         if not isinstance(self.data, pl.DataFrame):
             return matrix_rows(self.data, self.labels, self.persons)
         bare = Schema(schema.columns, schema.classes, missing=schema.missing)  # persons were looked at already
-        rows = encode(turn(self.data) if turn else self.data, bare, None, self.labels)
+        rows = encode(self.data, bare, None, self.labels)
         return replace(rows, persons=self.persons)
 
 
@@ -80,11 +78,11 @@ class Table:
         """Yield the batches."""
         return (job() for job in self.jobs())
 
-    def rows(self, schema: Schema, turn: Turn | None = None) -> Source:
-        """These rows under a description of their columns, or of what ``turn`` makes of them."""
+    def rows(self, schema: Schema) -> Source:
+        """These rows under a description of their columns."""
         if schema.classes != self.schema.classes:
             raise SchemaError(f"The data were opened with the classes {list(self.schema.classes)}: declare the same.")
-        encoded = lambda job: job().rows(schema, turn)  # noqa: E731
+        encoded = lambda job: job().rows(schema)  # noqa: E731
         jobs = lambda: (functools.partial(encoded, job) for job in self.jobs())  # noqa: E731
         return Source(replace(schema, unit=self.schema.unit), jobs, lambda: self.version)
 

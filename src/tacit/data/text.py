@@ -174,6 +174,12 @@ _SINGLE_PATTERN = f"([{_class(SINGLES)}])"
 _ORACLE = re.compile(TOKEN_PATTERN)
 _TRANSLATE = str.maketrans(FOLD_FROM, FOLD_TO)
 _NON_ASCII_FOLD = {source: target for source, target in _FOLD.items() if source > "\x7f"}
+_PREPARED = (
+    pl.col("")
+    .str.replace_many(_NON_ASCII_FOLD)
+    .str.replace_all(_SEPARATOR_PATTERN, " ")
+    .str.replace_all(_SINGLE_PATTERN, " ${1} ")
+)
 _APOSTROPHE = 0x27
 
 
@@ -234,18 +240,33 @@ def _repair(value: object) -> str | None:
     return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
-def token_hashes(text: pl.Series, letters: int | None = None) -> tuple[NDArray[np.uint64], Longs]:
-    """The XXH64 of every token of a text column, row by row, and where each row begins; repeated tokens repeat.
+def token_hashes(text: pl.Series) -> tuple[NDArray[np.uint64], Longs]:
+    """The XXH64 of every token of a text column, row by row, and where each row begins; repeated tokens repeat."""
+    buffer, offsets, _ = prepare(text)
+    return hash_tokens(_lower(buffer), offsets)
 
-    With ``letters``, of the first so many code points of every token.
 
-    Works on bytes: ASCII is classified byte by byte; rows with other bytes are first folded and cut by
-    Polars, so that afterwards every byte from 0x80 belongs to a word.
+def prepare(text: pl.Series) -> tuple[NDArray[np.uint8], Longs, Longs]:
+    """The bytes of a text column, where each row begins, and which rows have characters other than ASCII.
+
+    A line feed ends each row. Of characters other than ASCII the separators are blanks, capitals are small, and blanks
+    are around those that are a token each, so that afterwards every byte from 0x80 belongs to a word.
     """
-    buffer, offsets = string_buffer(_prepare(text))
-    buffer = _lower(buffer)
-    word = _is_word(buffer)
-    quotes = np.flatnonzero(buffer == _APOSTROPHE)
+    lines = (text.fill_null("") if text.null_count() else text) + "\n"
+    buffer, offsets = string_buffer(lines)
+    foreign = np.flatnonzero(np.diff(np.searchsorted(np.flatnonzero(buffer >= 0x80), offsets)))
+    if len(foreign):
+        rows = lines.rename("").gather(foreign).to_frame().select(_PREPARED).to_series()
+        buffer, offsets = string_buffer(lines.scatter(foreign, rows))
+    return buffer, offsets, foreign
+
+
+def hash_tokens(
+    lower: NDArray[np.uint8], offsets: Longs, letters: int | None = None
+) -> tuple[NDArray[np.uint64], Longs]:
+    """The XXH64 of every token of prepared rows in small letters; with ``letters``, of so many first code points."""
+    word = _is_word(lower)
+    quotes = np.flatnonzero(lower == _APOSTROPHE)
     if len(quotes):
         # The last byte of a row is a line feed, so the neighbours of a quote are of its own row or no word bytes.
         quotes = quotes[word[quotes - 1] & word[quotes + 1]]
@@ -254,19 +275,19 @@ def token_hashes(text: pl.Series, letters: int | None = None) -> tuple[NDArray[n
     edges += 1
     if len(word) and word[0]:
         edges = np.concatenate([np.zeros(1, dtype=edges.dtype), edges])
-    starts, ends = edges[0::2], edges[1::2]
+    starts, ends = edges[0::2].copy(), edges[1::2].copy()  # read often, and faster in one piece
     if letters is not None:
-        ends = _cut(buffer, starts, ends, letters)
-    hashes = hash_slices(buffer, starts, ends - starts)
+        ends = _cut(lower, starts, ends, letters)
+    hashes = hash_slices(lower, starts, ends - starts)
     return hashes, np.searchsorted(starts, offsets)
 
 
 def _cut(buffer: NDArray[np.uint8], starts: Longs, ends: Longs, letters: int) -> Longs:
     """Where the first so many code points of each token end."""
     short = np.minimum(ends, starts + letters)
-    wide = (
-        np.flatnonzero(np.add.reduceat(buffer >= 0x80, starts)) if len(starts) and buffer.max() >= 0x80 else starts[:0]
-    )
+    leads = np.flatnonzero(buffer >= 0xC0)  # of longer code points: all of them belong to tokens
+    owners = np.searchsorted(starts, leads, side="right") - 1
+    wide = owners[np.flatnonzero(np.diff(owners, prepend=-1))]
     places, limits = starts[wide], ends[wide]
     for _ in range(letters):
         lead = buffer[places]
@@ -279,14 +300,3 @@ def token_lists(text: pl.Series) -> pl.Series:
     """The tokens of each row as a list column: for vocabularies, where the words themselves are needed."""
     folded = text.fill_null("").str.replace_many(_FOLD)
     return folded.str.extract_all(TOKEN_PATTERN)
-
-
-def _prepare(text: pl.Series) -> pl.Series:
-    """End each row with a line feed, and leave only ASCII and word characters in it."""
-    lines = text.fill_null("") + "\n"
-    foreign = (lines.str.len_bytes() != lines.str.len_chars()).arg_true()
-    if len(foreign):
-        rows = lines.gather(foreign).str.replace_many(_NON_ASCII_FOLD)
-        rows = rows.str.replace_all(_SEPARATOR_PATTERN, " ").str.replace_all(_SINGLE_PATTERN, " ${1} ")
-        lines = lines.scatter(foreign, rows)
-    return lines

@@ -48,7 +48,7 @@ class SparkPart(Part):
         """The public description."""
         return self._schema
 
-    def source(self, schema: Schema, *, style: bool = False) -> Source:  # noqa: ARG002 - as for any part
+    def source(self, schema: Schema) -> Source:
         """What a visit needs to know; its rows stay on the cluster."""
         return Source(replace(schema, unit=self._schema.unit), _stay, lambda: self._version)
 

@@ -26,6 +26,7 @@ from tacit.data.sources import Job, Source, open_source
 from tacit.data.statistics import count, in_parallel
 from tacit.data.sums import GRID, Rules, Weighing, count_correct, count_margins, mix, mix_classes, normalised_sums
 from tacit.data.totals import feature_scores, row_lengths, total_sums, whole_rows
+from tacit.desk.noise import additive_noise
 from tacit.desk.parts import Part
 from tacit.desk.payer import one_off
 from tacit.errors import PrivacyError, bad_parameter
@@ -37,13 +38,17 @@ from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Mechanis
 from tacit.privacy.objective import ExactObjective, GaussianObjectivePerturbation, ObjectivePerturbation
 from tacit.privacy.release import Receipt, Release
 from tacit.privacy.screening import ExactRows
-from tacit.privacy.unit import Bound, Sensitivity, Unit
+from tacit.privacy.unit import Bound, Sensitivity, Unit, check_count
 
 __all__ = ["GRID", "Rules", "Visit", "Weighing", "check_classes", "mix", "mix_classes", "public_max_ones"]
 
 _KEPT_ENTRIES = 1 << 28  # encoded entries kept in memory between two passes; larger data are read again
 _THREADS = len(os.sched_getaffinity(0))
 _DERIVED = 11  # use of a simulation's seed for bounding
+
+USUAL_WORDS = 32
+"""Of a text, for choosing between two kinds of noise: at ε = 1 Gaussian noise is better for texts of more than ten
+words where δ is 1e-6, and of nineteen where it is 1e-10. Whoever gives a δ has longer ones."""
 
 
 class Visit:
@@ -63,8 +68,6 @@ class Visit:
         Who pays; None opens a one-off account in memory with exactly this budget.
     random_state : int, optional
         A seed: a simulation, which is not private.
-    style : bool, default False
-        Whether a :class:`Part` of texts gets columns that tell their style.
     """
 
     has_rows: ClassVar[bool] = True
@@ -82,7 +85,6 @@ class Visit:
         account: Account | None = None,
         random_state: int | None = None,
         persons: Any = None,
-        style: bool = False,
     ) -> None:
         self.owner = owner
         self.epsilon = exact_epsilon(epsilon, owner)
@@ -100,7 +102,7 @@ class Visit:
         # A one-off account ends with the visit, so nobody asks it twice and the data need no name.
         version = "one-off" if account is None else None
         if isinstance(data, Part):
-            self._source = data.source(schema, style=style)
+            self._source = data.source(schema)
         else:
             self._source = open_source(data, schema, y=y, persons=persons, version=version)
         self._seed = self.account.seed if account is not None or random_state is None else _derived(random_state)
@@ -132,12 +134,32 @@ class Visit:
 
     # -- paying -------------------------------------------------------------------------------------------------------
 
-    def noise(self, share: Number, *, delta_share: Number = 1) -> Mechanism:
-        """Additive noise for a share of the budget: Laplace, or Gaussian where there is a δ."""
+    def noise(self, share: Number, *, delta_share: Number = 1, ones: int | None = None) -> Mechanism:
+        """Additive noise for a share of the budget: Laplace, or where there is a δ Gaussian.
+
+        ``ones``: so many features of a row are counted, if that is known already; for few of them Laplace noise is the
+        smaller one.
+        """
         epsilon = self.epsilon * exact(share, self.owner, "share", "a number")
-        if not self.delta or not delta_share:
-            return DiscreteLaplace(epsilon)
-        return DiscreteGaussian(epsilon, self.delta * exact(delta_share, self.owner, "delta_share", "a number"))
+        delta = self.delta * exact(delta_share, self.owner, "delta_share", "a number")
+        if ones is not None:
+            most = min(check_count(self.owner, "max_ones", ones), self.schema.most_ones)
+            bound = Bound(rows=self.unit.max_rows, ones=most)
+            return additive_noise(epsilon, delta, Sensitivity.of_feature_counts(bound))
+        return DiscreteGaussian(epsilon, delta) if delta else DiscreteLaplace(epsilon)
+
+    def noise_of_sums(self, share: Number) -> Mechanism:
+        """Additive noise for sums of texts: Gaussian for rows of L2 norm 1, or Laplace for rows of L1 norm 1."""
+        epsilon = self.epsilon * exact(share, self.owner, "share", "a number")
+        return additive_noise(epsilon, self.delta, self._of_sums("L1"), gain=USUAL_WORDS)
+
+    def norm(self, step: str) -> Literal["L1", "L2"]:
+        """The norm of rows that suits the noise of a step."""
+        return "L2" if isinstance(self._steps[step], DiscreteGaussian) else "L1"
+
+    def _of_sums(self, norm: Literal["L1", "L2"]) -> Sensitivity:
+        bound = Bound(rows=self.unit.max_rows, ones=1)
+        return Sensitivity.of_normalised_rows(bound, grid=GRID, norm=norm, entries=1)
 
     def start(self, name: str, steps: Mapping[str, Mechanism]) -> None:
         """Pay for all steps at once; ``name`` holds every public parameter that tells this fit from another."""
@@ -179,7 +201,7 @@ class Visit:
                 need = Sensitivity.of_row_gradients(bound, norm=norm, entries=mechanism.size)
             elif step == "sums" or (step != "labels" and isinstance(mechanism, DiscreteLaplace)):
                 norm = "L2" if isinstance(mechanism, DiscreteGaussian) else "L1"
-                need = Sensitivity.of_normalised_rows(bound, grid=GRID, norm=norm, entries=1)
+                need = self._of_sums(norm)
             mechanism.describe(need)
 
     def then(self, step: str, mechanism: Mechanism, *, last: bool = False) -> None:
@@ -247,12 +269,18 @@ class Visit:
         statistic = count(self._kept(), Bounding(max_ones, self.unit, self._seed), jobs=_THREADS).features
         return self.release(step, statistic).values
 
-    def sums(self, step: str, weighing: Weighing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Sums of normalised rows, in units of one row: words (columns × cells), other features (classes × others)."""
+    def sums(self, step: str, weighing: Weighing) -> tuple[NDArray[np.float64], ...]:
+        """Sums of normalised rows, in units of one row.
+
+        Words (word columns × cells), topics (columns × topics), other features (classes × others).
+        """
         width, classes = self.schema.n_features, len(self.schema.classes)
-        statistic, size = normalised_sums(self.rows(), weighing, width, unit=self.unit, version=self.version)
+        statistic = normalised_sums(self.rows(), weighing, width, unit=self.unit, version=self.version)
         values = self.release(step, statistic).values / GRID
-        return values[:size].reshape(weighing.columns, weighing.cells), values[size:].reshape(classes, -1)
+        words, topics = weighing.word_columns * weighing.cells, weighing.columns * weighing.number
+        parts = np.split(values, [words, words + topics])
+        sizes = zip(parts, (weighing.word_columns, weighing.columns, classes), strict=True)
+        return tuple(part.reshape(rows, len(part) // rows) for part, rows in sizes)
 
     def choose(self, step: str, rules: Rules) -> int:
         """The number of a rule that gets many rows right."""

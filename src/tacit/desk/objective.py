@@ -19,7 +19,7 @@ from tacit.data.objective import (
     curvature,
     entry_of,
 )
-from tacit.data.regression import Regressors, text_regression, thin_copies
+from tacit.data.regression import Regressors, text_regression, thin
 from tacit.data.sums import GRID, MAX_WEIGHT, Weighing
 from tacit.desk.counts import Visit
 from tacit.errors import ParameterError
@@ -109,7 +109,7 @@ def minimise(
     visit: Visit, step: str, loss: LossName, weighing: Weighing, *, rate: Fraction = Fraction(1)
 ) -> NDArray[np.float64]:
     """The released coefficients of the features, and of the constant if there is one; from a part of the rows."""
-    rows, version = thin_copies(visit.rows(), rate, visit.seed), f"{visit.version}/{rate}"
+    rows, version = thin(visit.rows, rate, visit.seed), f"{visit.version}/{rate}"
     statistic = classification_problem(rows, weighing, loss, unit=visit.unit, version=version)
     return visit.release(step, statistic).values / OUTPUT_GRID
 
@@ -196,7 +196,7 @@ def regress(visit: Visit, step: str, regressors: Regressors, epsilon: Fraction, 
     """The released coefficients of a regression of texts; ``rows`` is about how many there are."""
     rate = min(Fraction(1), Fraction(MOST_LEARNT, max(int(rows), 1)))
     statistic = text_regression(
-        visit.rows(), regressors, rate=rate, seed=visit.seed, unit=visit.unit, version=visit.version
+        visit.rows, regressors, rate=rate, seed=visit.seed, unit=visit.unit, version=visit.version
     )
     visit.then(step, ObjectivePerturbation(epsilon, statistic.curvature, regressors.size, share=CURVATURE_SHARE))
     return visit.release(step, statistic).values / OUTPUT_GRID

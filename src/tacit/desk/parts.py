@@ -20,7 +20,6 @@ from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
 from tacit.data.sources import BATCH_ROWS, Source, open_source
 from tacit.data.split import coin_limit
-from tacit.data.style import with_style
 from tacit.data.tables import Batch, Table, check_strictly, split_table, table_of_matrix, table_of_source
 from tacit.desk.scores import Binned, release_scores
 from tacit.errors import PrivacyError, bad_parameter
@@ -66,9 +65,9 @@ class Part:
         """The public description."""
         return self._table.schema
 
-    def source(self, schema: Schema, *, style: bool = False) -> Source:
+    def source(self, schema: Schema) -> Source:
         """The rows under a model's description of them; for a visit."""
-        return self._table.rows(schema, _styled if style else None)
+        return self._table.rows(schema)
 
     def table(self) -> Table:
         """The rows; for the desk."""
@@ -86,10 +85,6 @@ class Part:
 
     def __reduce__(self) -> Any:
         raise PrivacyError("A part of a private data set cannot be stored. Open the data again.")
-
-
-def _styled(frame: pl.DataFrame) -> pl.DataFrame:
-    return with_style(frame.to_series(0).rename("text"))
 
 
 def is_path(data: Any) -> bool:

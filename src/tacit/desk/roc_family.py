@@ -13,8 +13,9 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.data.scores import Scores
+from tacit.desk.noise import additive_noise, noise_scale
 from tacit.desk.payer import one_off
-from tacit.desk.scores import TOTALS, Ints, counting_mechanism, noise_scale, whole_receipt
+from tacit.desk.scores import TOTALS, Ints, whole_receipt
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget
 from tacit.privacy.gate import Purse
@@ -133,7 +134,7 @@ def release_family(
         cuts = public_cuts(recipe.method, bins)
     layout = Layout(recipe.form, bins, recipe.branching)
     sensitivity = layout.sensitivity(bound)
-    mechanism = counting_mechanism(left, budget.exact_delta, sensitivity)
+    mechanism = additive_noise(left, budget.exact_delta, sensitivity)
     last = purse.release(scores.layout(cuts, layout), mechanism, last=True)
     steps.append(_step(f"counts by class and bin ({layout})", last))
     return Counted(

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.scores import Scores
+from tacit.desk.noise import additive_noise, noise_scale
 from tacit.desk.payer import one_off
-from tacit.errors import ParameterError
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget
 from tacit.privacy.gate import Purse
@@ -116,7 +116,7 @@ def release_counted(
     cuts = np.array([0, CELLS])
     for _ in range(depth):
         cuts = _halve(purse, scores, cuts, weights, level, unit)
-    mechanism = counting_mechanism((1 - TOTALS - cutting) * epsilon, budget.exact_delta, sensitivity)
+    mechanism = additive_noise((1 - TOTALS - cutting) * epsilon, budget.exact_delta, sensitivity)
     last = purse.release(scores.counts((cuts, cuts)), mechanism, last=True)
     gaussian = isinstance(mechanism, DiscreteGaussian)
     return Binned(
@@ -168,28 +168,6 @@ def class_weights(totals: Ints, noise: float) -> tuple[int, int]:
     small, large = sorted(max(int(total), 1) + noise / 3 for total in totals)
     light = max(round(HEAVY * math.sqrt(max(small / large, 0.02))), 1)
     return (HEAVY, light) if totals[0] <= totals[1] else (light, HEAVY)
-
-
-def counting_mechanism(
-    epsilon: Fraction, delta: Fraction, sensitivity: Sensitivity
-) -> DiscreteLaplace | DiscreteGaussian:
-    """Laplace noise, or Gaussian noise where δ is so large that its variance is smaller."""
-    laplace = DiscreteLaplace(epsilon)
-    if delta == 0:
-        return laplace
-    gaussian = DiscreteGaussian(epsilon, delta)
-    try:
-        better = gaussian.variance(sensitivity) < 2 * laplace.scale(sensitivity) ** 2
-    except ParameterError:  # Gaussian noise has the smaller range of scales
-        return laplace
-    return gaussian if better else laplace
-
-
-def noise_scale(mechanism: DiscreteLaplace | DiscreteGaussian, sensitivity: Sensitivity) -> float:
-    """The scale of the noise, as a number for post-processing."""
-    if isinstance(mechanism, DiscreteLaplace):
-        return float(mechanism.scale(sensitivity))
-    return math.sqrt(mechanism.variance(sensitivity))
 
 
 def candidate_cuts(cuts: Ints) -> Ints:

@@ -12,14 +12,15 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tacit.data.columns import STYLE
 from tacit.data.features import encode
 from tacit.data.hashing import hash_strings
 from tacit.data.rows import Rows
-from tacit.data.schema import Schema
 from tacit.data.sources import as_series
-from tacit.data.style import BORDERS, EDGES, LETTERS, NUMBER, PATTERNS, style_schema, with_style
+from tacit.data.style import BORDERS, EDGES, LETTERS, NUMBER, style_schema
 from tacit.data.sums import Rules, row_scores
 from tacit.data.text import token_lists, tokens, valid_text
+from tacit.data.topics import Topics
 from tacit.desk.counts import Visit
 from tacit.desk.parts import Part
 from tacit.errors import MissingExtraError, bad_parameter
@@ -29,6 +30,7 @@ __all__ = [
     "STYLES",
     "STYLE_BINS",
     "TEXT_PARTS",
+    "Topics",
     "bucket_names",
     "public_rows",
     "score_texts",
@@ -39,7 +41,7 @@ __all__ = [
     "word_frequencies",
 ]
 
-STYLES = len(PATTERNS)
+STYLES = len(STYLE)
 STYLE_BINS = len(EDGES)
 TEXT_PARTS = len(BORDERS) + 1
 MOST_PUBLIC = 1 << 16
@@ -62,17 +64,18 @@ def text_visit(
     persons: Any,
 ) -> Visit:
     """Open a visit for private texts: their words in 2^bits buckets, and their style."""
+    opened = isinstance(texts, Part)
+    name = texts.schema.columns[0].name if opened else "text"
     return Visit(
-        texts if isinstance(texts, Part) else with_style(_texts(texts, owner)),
+        texts if opened else _texts(texts, owner).to_frame(),
         y,
-        _schema(bits, classes),
+        style_schema(classes, bits=bits, name=name),
         owner=owner,
         epsilon=epsilon,
         delta=delta,
         account=account,
         random_state=random_state,
         persons=persons,
-        style=True,
     )
 
 
@@ -90,7 +93,7 @@ def text_matrix(texts: Any, bits: int, owner: str) -> Any:
 
 def text_width(bits: int) -> int:
     """How many features a text has: buckets of words, and bins of style."""
-    return _schema(bits, (0, 1)).n_features
+    return style_schema((0, 1), bits=bits).n_features
 
 
 def public_rows(texts: Any, bits: int, owner: str) -> Any:
@@ -140,7 +143,7 @@ def _shown(word: str) -> str:
 def style_names() -> list[str]:
     """What the features behind the words of a text are called, in their order."""
     names = []
-    for what in PATTERNS:
+    for what in STYLE:
         for low, high in pairwise(EDGES):
             some = f"{low} or more" if high == EDGES[-1] else f"{low} to {high - 1}"
             names.append(f"{('no', '1')[low]} {what[: -low or None]}" if high == low + 1 else f"{some} {what}")
@@ -171,13 +174,9 @@ def _buckets(words: list[str], bits: int) -> NDArray[np.int64]:
     return np.asarray(hash_strings(beginnings) & ((1 << bits) - 1)).astype(np.int64)
 
 
-def _schema(bits: int, classes: tuple[Any, ...]) -> Schema:
-    return style_schema(classes, bits=bits)
-
-
 def _encode(texts: pl.Series, bits: int) -> Rows:
-    schema = _schema(bits, (0, 1))
-    return encode(with_style(texts), schema, None, np.zeros(len(texts), dtype=np.int64))
+    schema = style_schema((0, 1), bits=bits)
+    return encode(texts.to_frame(), schema, None, np.zeros(len(texts), dtype=np.int64))
 
 
 def _texts(texts: Any, owner: str) -> pl.Series:

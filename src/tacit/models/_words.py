@@ -40,6 +40,12 @@ RARE_WEIGHT = {"text": -0.4, "list": -0.2}
 DAMPING = 4.0
 """Noise scales that are added to a word's sum before its log-odds are estimated."""
 
+SURE = 2.0
+"""Noise scales by which a word's total is lowered, so that only what is surely common counts as common."""
+
+MOST_RATIO = 0.95
+"""How far ahead a class may be, as a part of a word's total."""
+
 CLUSTERING = 30.0
 """How much more sums vary than those of independent words would: words come in company."""
 
@@ -139,7 +145,8 @@ def word_weights(
     ``rows`` is the number of rows that were added up, ``variance`` that of the noise. Without public texts a word's
     log-odds are estimated as if it occurred in one class alone, and damped; with a list of words also as if it occurred
     as often as the list says besides. Public texts of the same kind give two estimates: of a linear regression on
-    single words, and of one on all frequent words, with the public covariance in place of the private one.
+    single words, and, where topics do not tell that already, of one on all frequent words, with the public covariance
+    in place of the private one.
     """
     damped = np.abs(ahead) + DAMPING * math.sqrt(variance / 2)
     if prior is None:
@@ -153,7 +160,19 @@ def word_weights(
         return [weights * ahead / damped, weights * ahead / (total + damped)]
     spread = CLUSTERING * rows * square * part**2
     single = weights * ahead * total / np.maximum(total**2 + spread + variance, 1e-300)
+    if weighing.topics is not None:
+        return [single]
     return [single, _correlated(ahead, rows, variance, weights, weighing.norm, least, part, prior)]
+
+
+def known_odds(ahead: Floats, totals: Floats, deviation: float, of_totals: float) -> Floats:
+    """Halved log-odds of words whose totals were released as well, with noise of these deviations.
+
+    A total counts as far as it stands out of its noise, and is never less than what one class is ahead.
+    """
+    seen = np.maximum(totals - SURE * of_totals / math.sqrt(2), np.abs(ahead))
+    ratio = ahead / (seen + DAMPING * deviation / math.sqrt(2))
+    return np.asarray(np.arctanh(np.clip(ratio, -MOST_RATIO, MOST_RATIO)))
 
 
 def _correlated(

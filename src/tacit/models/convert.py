@@ -73,11 +73,12 @@ class SchemaFeatures(_Encoder):
 
 
 class TextFeatures(_Encoder):
-    """Texts as ``TextClassifier`` sees them: hashed words by part, over the root of their number, and style."""
+    """Texts as ``TextClassifier`` sees them: hashed words by part, over the root of their number, style and topics."""
 
-    def __init__(self, bits: int = 14, least: int = 4) -> None:
+    def __init__(self, bits: int = 14, least: int = 4, topics: Any = None) -> None:
         self.bits = bits
         self.least = least
+        self.topics = topics
 
     def transform(self, X: Any) -> Any:
         """Encode texts."""
@@ -86,7 +87,10 @@ class TextFeatures(_Encoder):
         owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
         lengths = np.maximum(np.bincount(owner[words], minlength=matrix.shape[0]), self.least)
         matrix.data[words] /= np.sqrt(lengths.astype(np.float64))[owner[words]]
-        return matrix
+        if self.topics is None:
+            return matrix
+        sums, divisors = self.topics.sums(matrix.indptr.astype(np.int64), matrix.indices)
+        return sp.csr_array(sp.hstack([matrix, sp.csr_array(sums / divisors[:, None])]))
 
 
 def scale_rows(X: Any, norm: Any = "L1") -> Any:
@@ -135,7 +139,7 @@ def _steps(model: Any) -> list[tuple[str, Any]]:
         ]
     if isinstance(model, TextClassifier):
         coef, intercept = text_coefficients(model)
-        encoder = TextFeatures(model.bits, model.rules_.least)
+        encoder = TextFeatures(model.bits, model.rules_.least, model.rules_.topics)
         return [("encode", encoder), ("classify", linear_rule(coef, intercept, model.classes_))]
     if isinstance(model, SelectingClassifier):
         encode = [] if model.schema is None else [("encode", SchemaFeatures(model.schema))]

@@ -30,7 +30,8 @@ class BernoulliNB(PrivateClassifier):
     Parameters
     ----------
     epsilon, delta : float
-        What one fit costs. With ``delta`` above 0 the noise is Gaussian, which helps when rows have many ones.
+        What one fit costs. With ``delta`` above 0 the noise is Gaussian, which helps when rows have many ones;
+        for a few ``max_ones`` it is not, as Laplace noise is smaller then.
     max_ones : int, optional
         At most this many ones of a row are counted. Default: a public rule of the noisy number of rows, the number of
         features and epsilon.
@@ -99,7 +100,7 @@ class BernoulliNB(PrivateClassifier):
         if not np.isfinite(self.alpha) or self.alpha < 0:
             raise bad_parameter("BernoulliNB", "alpha", "a finite number of at least 0", self.alpha)
         visit = self._matrix_visit(X, y, persons)
-        counts = visit.noise(1 - LABEL_SHARE)
+        counts = visit.noise(1 - LABEL_SHARE, ones=self.max_ones)
         visit.start(
             f"at most {self.max_ones} ones", {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": counts}
         )

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit._version import __version__
 from tacit.desk.counts import Rules
 from tacit.desk.schemas import Schema, table_schema
-from tacit.desk.text import TEXT_PARTS, text_width
+from tacit.desk.text import TEXT_PARTS, Topics, text_width
 from tacit.errors import ModelError, TacitError, bad_parameter
 from tacit.models._base import PrivateClassifier
+from tacit.models._reader import Json, Reader, is_whole, read_json
 from tacit.models.chain import ChosenFeatures, SelectingClassifier
 from tacit.models.logistic import LogisticRegression
 from tacit.models.naive_bayes import BernoulliNB
@@ -31,10 +30,8 @@ from tacit.models.text import TextClassifier
 from tacit.privacy.release import Receipt
 
 FORMAT = "tacit-model"
-VERSION = 2
-"""2: words of texts are told apart by their beginning, and counted where they stand first."""
-
-Json = dict[str, Any]
+VERSION = 3
+"""2: words of texts are told apart by their beginning, and counted where they stand first. 3: texts may have topics."""
 
 _ARRAYS: dict[str, dict[str, tuple[str, str]]] = {
     "BernoulliNB": {
@@ -63,7 +60,8 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "TextClassifier": ("epsilon", "delta", "bits", "word_list"),
 }
 
-_RULES = {"weights": "de", "mixtures": "mp", "thresholds": "t"}
+_RULES = {"weights": "we", "mixtures": "mp", "thresholds": "t"}
+_TOPICS = {"cells": "k", "loadings": "ko", "parts": "r"}
 
 
 def save(model: Any, path: str | Path) -> None:
@@ -92,8 +90,8 @@ def load(path: str | Path) -> Any:
     ...     tacit.load(f"{folder}/model.json").predict([[1, 0], [0, 1]]).tolist()
     [0, 1]
     """
-    body = _read(Path(path))
-    reader = _Reader(body, str(path))
+    body = read_json(Path(path))
+    reader = Reader(body, str(path))
     if body.get("format") != FORMAT:
         raise reader.error("it is no model of tacit's. Models are written by model.save or by 'tacit run'")
     version = reader.whole("version", 1)
@@ -168,7 +166,15 @@ def _pack_rules(model: TextClassifier) -> Json:
         "least": rules.least,
         "offsets": None if rules.offsets is None else rules.offsets.tolist(),
         "choice": int(model.choice_),
+        "topics": None if rules.topics is None else _pack_topics(rules.topics),
     }
+
+
+def _pack_topics(topics: Topics) -> Json:
+    cells = np.flatnonzero(topics.places >= 0)
+    loadings = topics.loadings[topics.places[cells]]
+    arrays = {"cells": cells.tolist(), "loadings": loadings.tolist(), "parts": topics.parts.tolist()}
+    return arrays | {"floor": topics.floor, "norm": topics.norm}
 
 
 def _names(model: Any) -> Json:
@@ -184,7 +190,7 @@ def _input(model: Any) -> Json:
 
 def unpack(body: Mapping[str, Any], place: str) -> Any:
     """Build a model from plain data, all of which is checked."""
-    reader = _Reader(body, place)
+    reader = Reader(body, place)
     kind = body.get("kind")
     if kind == "SelectingClassifier":
         model = _unpack_chain(reader)
@@ -201,7 +207,7 @@ def unpack(body: Mapping[str, Any], place: str) -> Any:
     return model
 
 
-def _unpack_single(reader: _Reader, kind: str) -> Any:
+def _unpack_single(reader: Reader, kind: str) -> Any:
     extra = {
         "TabularClassifier": {"schema"},
         "TextClassifier": {"rules"},
@@ -238,12 +244,13 @@ def _unpack_single(reader: _Reader, kind: str) -> Any:
     return model
 
 
-def _unpack_rules(reader: _Reader, model: TextClassifier, width: int) -> None:
-    reader.only({*_RULES, "words", "power", "least", "offsets", "choice"})
+def _unpack_rules(reader: Reader, model: TextClassifier, width: int) -> None:
+    reader.only({*_RULES, "words", "power", "least", "offsets", "choice", "topics"})
     bits, classes = model.bits, len(model.classes_)
-    if not _whole(bits) or not 4 <= bits <= 22 or width != text_width(bits):
+    if not is_whole(bits) or not 4 <= bits <= 22 or width != text_width(bits):
         raise reader.error("'bits' must be a whole number from 4 to 22 that fits its arrays")
-    sizes = {"d": width, "c": classes}
+    topics = None if reader.body.get("topics") is None else _unpack_topics(reader.inner("topics"), 1 << bits)
+    sizes = {"w": width + (0 if topics is None else topics.number), "c": classes}
     arrays = {name: reader.array(name, "f8", shape, sizes) for name, shape in _RULES.items()}
     offsets = None if reader.body.get("offsets") is None else reader.array("offsets", "f8", "c", sizes)
     power = reader.body.get("power")
@@ -253,11 +260,24 @@ def _unpack_rules(reader: _Reader, model: TextClassifier, width: int) -> None:
     if sizes["e"] != columns:
         raise reader.error("its rules do not fit together")
     words = reader.whole("words", TEXT_PARTS << bits, TEXT_PARTS << bits)
-    model.rules_ = Rules(**arrays, words=words, power=tuple(power), least=reader.whole("least", 1), offsets=offsets)
+    least, form = reader.whole("least", 1), tuple(power)
+    model.rules_ = Rules(**arrays, words=words, power=form, least=least, offsets=offsets, topics=topics)
     model.choice_ = reader.whole("choice", 0, sizes["m"] * sizes["t"] - 1)
 
 
-def _unpack_chain(reader: _Reader) -> Any:
+def _unpack_topics(reader: Reader, cells: int) -> Topics:
+    reader.only({*_TOPICS, "floor", "norm"})
+    sizes: dict[str, int] = {"r": TEXT_PARTS}
+    arrays = {name: reader.array(name, "i8", shape, sizes) for name, shape in _TOPICS.items()}
+    known, norm = arrays["cells"], reader.body.get("norm")
+    if norm not in ("L1", "L2") or np.any(np.diff(known) <= 0) or not 0 <= known.min(initial=0) <= known.max() < cells:
+        raise reader.error("its topics do not fit together")
+    places = np.full(cells, -1, dtype=np.int64)
+    places[known] = np.arange(len(known))
+    return Topics(places, arrays["loadings"], arrays["parts"], reader.whole("floor", 1), norm)
+
+
+def _unpack_chain(reader: Reader) -> Any:
     reader.only({"kind", "schema", "selector", "classifier", "receipt", "feature_names", "input"})
     classifier = unpack(reader.mapping("classifier"), reader.place)
     schema = None if reader.body.get("schema") is None else Schema.from_dict(reader.mapping("schema"))
@@ -278,7 +298,7 @@ def _unpack_chain(reader: _Reader) -> Any:
     return model
 
 
-def _unpack_selection(reader: _Reader, width: int) -> ChosenFeatures:
+def _unpack_selection(reader: Reader, width: int) -> ChosenFeatures:
     reader.only({"features", "chosen", "receipt"})
     features = reader.whole("features", 1, 2**31 - 1)
     chosen = reader.array("chosen", "i8", "k", {"k": width})
@@ -293,97 +313,6 @@ def _unpack_selection(reader: _Reader, width: int) -> ChosenFeatures:
     return selected
 
 
-class _Reader:
-    """Checked access to the fields of a model file."""
-
-    def __init__(self, body: Mapping[str, Any], place: str) -> None:
-        self.body = body
-        self.place = place
-
-    def error(self, why: str) -> ModelError:
-        """The one sentence that every error about a file follows."""
-        return ModelError(f"The model file {self.place!r} cannot be used: {why}.")
-
-    def only(self, allowed: set[str]) -> None:
-        """Refuse fields that nobody would read."""
-        strange = sorted(set(self.body) - allowed)
-        if strange:
-            raise self.error(f"it has unknown fields {strange[:5]}")
-
-    def mapping(self, name: str) -> Mapping[str, Any]:
-        """A field that is an object."""
-        value = self.body.get(name)
-        if not isinstance(value, dict):
-            raise self.error(f"its field {name!r} is missing or no object")
-        return value
-
-    def inner(self, name: str) -> _Reader:
-        """A reader of a field that is an object."""
-        return _Reader(self.mapping(name), self.place)
-
-    def classes(self) -> tuple[Any, ...]:
-        """The declared labels."""
-        value = self.body.get("classes")
-        texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
-        numbers = isinstance(value, list) and all(_number(item) for item in value)
-        if not (texts or numbers) or len(value or ()) < 2 or len(set(value or ())) < len(value or ()):
-            raise self.error("its classes must be two or more different texts or numbers")
-        return tuple(value or ())
-
-    def parameter(self, name: str) -> Any:
-        """A number, a text or nothing."""
-        value = self.body.get(name)
-        if not (value is None or _number(value) or isinstance(value, str)):
-            raise self.error(f"its parameter {name!r} must be a number, a text or null")
-        return value
-
-    def whole(self, name: str, least: int, most: int = 2**53) -> int:
-        """A whole number between bounds."""
-        value = self.body.get(name)
-        if not _whole(value) or not least <= value <= most:
-            raise self.error(f"its field {name!r} must be a whole number from {least} to {most}")
-        return int(value)
-
-    def names(self, name: str, size: int) -> NDArray[Any]:
-        """A list of texts."""
-        value = self.body[name]
-        if not isinstance(value, list) or len(value) != size or not all(isinstance(item, str) for item in value):
-            raise self.error(f"{name!r} must be a list of {size} texts")
-        return np.array(value, dtype=object)
-
-    def array(self, name: str, dtype: str, shape: str, sizes: dict[str, int]) -> NDArray[Any]:
-        """An array of finite numbers; dimensions named by a letter must be the same wherever they stand."""
-        value = self.body.get(name)
-        want_whole = dtype == "i8"
-        if not isinstance(value, list) or not _numbers(value, len(shape), whole=want_whole):
-            raise self.error(f"{name!r} must be an array of {'whole' if want_whole else 'finite'} numbers")
-        try:
-            found = np.array(value, dtype=dtype)
-        except (ValueError, OverflowError):
-            raise self.error(f"{name!r} has rows of different lengths, or numbers that are too large") from None
-        if found.ndim != len(shape) and not (found.size == 0 and found.ndim == 1):
-            raise self.error(f"{name!r} must have {len(shape)} dimension(s)")
-        for sign, size in zip(shape, found.shape, strict=False):
-            expected = int(sign) if sign.isdigit() else sizes.setdefault(sign, size)
-            if size != expected:
-                raise self.error(f"{name!r} has {size} entries where {expected} belong")
-        return found
-
-
-def _numbers(value: Any, depth: int, *, whole: bool) -> bool:
-    if depth > 1:
-        return all(isinstance(row, list) and _numbers(row, depth - 1, whole=whole) for row in value)
-    return all(map(_whole, value)) if whole else all(map(_number, value))
-
-
-def _whole(value: Any) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str):
         return value
@@ -394,21 +323,3 @@ def _plain(value: Any) -> Any:
 def _digest(model: Mapping[str, Any]) -> str:
     text = json.dumps(model, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _read(path: Path) -> Json:
-    try:
-        body = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
-    except OSError as error:
-        raise ModelError(f"The model file {str(path)!r} cannot be read: {error.strerror}. Check the path.") from None
-    except (ValueError, RecursionError):
-        raise ModelError(
-            f"The model file {str(path)!r} cannot be used: it is not valid JSON. Is it a model.json, and complete?"
-        ) from None
-    if not isinstance(body, dict):
-        raise ModelError(f"The model file {str(path)!r} cannot be used: it is no model of tacit's.")
-    return body

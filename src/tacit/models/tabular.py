@@ -25,7 +25,7 @@ class TabularClassifier(PrivateClassifier):
     Parameters
     ----------
     epsilon, delta : float
-        What one fit costs. With ``delta`` above 0 the noise is Gaussian, which helps for many columns.
+        What one fit costs. With ``delta`` above 0 the noise is Gaussian where that is smaller: for many columns.
     schema : Schema
         The public description of the columns.
     classes : sequence, optional
@@ -120,25 +120,25 @@ class TabularClassifier(PrivateClassifier):
 
     def _count(self, visit: Visit, table: Table) -> None:
         """Naive Bayes from one release of counts."""
-        labels, ones = visit.noise(LABEL_SHARE, delta_share=0), visit.noise(1 - LABEL_SHARE)
+        r = table.columns if self.max_ones is None and not table.has_text else self.max_ones
+        labels, ones = visit.noise(LABEL_SHARE, delta_share=0), visit.noise(1 - LABEL_SHARE, ones=r)
         visit.start(f"at most {self.max_ones} ones", {"labels": labels, "ones": ones})
         sizes = visit.labels("labels")
-        r = self.max_ones
-        if r is None and table.has_text:
+        if r is None:
             r = public_max_ones(float(np.maximum(sizes, 1).sum()), table.schema.n_features, visit.epsilon)
-        counts = visit.counts("ones", table.columns if r is None else r)
+        counts = visit.counts("ones", r)
         self.weights_, self.intercept_ = train(counts, sizes, visit.deviation("ones"))
 
     def _learn_or_count(self, visit: Visit, table: Table) -> None:
         """A regression where the released class sizes tell of enough rows, else the same counts."""
-        first = visit.noise(LABEL_SHARE, delta_share=0)
-        visit.start_freely(f"{table.columns} columns", {"labels": first, "ones": visit.noise(1 - LABEL_SHARE)})
+        first, second = visit.noise(LABEL_SHARE, delta_share=0), visit.noise(1 - LABEL_SHARE, ones=table.columns)
+        visit.start_freely(f"{table.columns} columns", {"labels": first, "ones": second})
         visit.then("labels", first)
         sizes = visit.labels("labels")
         rest = visit.epsilon - first.budget.exact_epsilon
         problem = table_problem(visit, table.columns, sizes, rest, visit.delta)
         if problem is None:
-            visit.then("ones", visit.noise(1 - LABEL_SHARE), last=True)
+            visit.then("ones", second, last=True)
             counts = visit.counts("ones", table.columns)
             self.weights_, self.intercept_ = train(counts, sizes, visit.deviation("ones"))
             return

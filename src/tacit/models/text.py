@@ -10,21 +10,23 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from tacit.desk.counts import GRID, Rules, Visit, Weighing, check_classes, mix, mix_classes
+from tacit.desk.counts import GRID, Rules, Visit, check_classes, mix, mix_classes
 from tacit.desk.objective import Regressors, regress
 from tacit.desk.text import STYLES, TEXT_PARTS, score_texts, text_visit
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted
-from tacit.models._words import LEAST_PART, LEAST_WORDS, Prior, by_part, word_weights
+from tacit.models._rules import THRESHOLDS, Weighed
+from tacit.models._topics import Found, find_topics
+from tacit.models._words import LEAST_WORDS, Prior
 from tacit.privacy.mechanisms import Selection
 
 SHARES = {step: Fraction(part, 100) for step, part in {"labels": 2, "sums": 81, "rule": 14, "margins": 3}.items()}
-INFORMED = SHARES | {"sums": Fraction(76, 100), "rule": Fraction(19, 100)}
+INFORMED = SHARES | {"sums": Fraction(74, 100), "rule": Fraction(21, 100)}
 """Parts of ε: the class sizes only set scales, and choosing a rule costs a few times 1/ε rows. Public texts make more
 of the same sums, so that the choice may have more."""
 
@@ -52,12 +54,18 @@ CROWD = 2
 STYLE_SHARE = 0.2
 """Part of a text's vector that tells its style rather than its words."""
 
-STYLE_CAP = 2.0
-MIXTURES = 5
-BLENDS = 3
-"""Mixtures of words and style, and of two ways to weigh words, that are tried."""
+STYLE_BESIDE_TOPICS = 0.25
+"""The same beside topics, which are few and need less."""
 
-THRESHOLDS = np.linspace(-2.0, 2.0, 21)
+WORDS_SHARE = 0.3
+"""Part of a text's vector that tells single words where public texts give topics and there are rows enough."""
+
+TOTALS_PART = 0.1
+"""Part of the words' room that tells how common they are, where nothing public does and rows are many."""
+
+ENOUGH_FOR_WORDS = 4_000
+"""Rows, times ε: with fewer, the sum of a word that is in a hundredth of the texts drowns in the noise."""
+
 SLOPE = 2.0
 """From the distance to the threshold, in deviations of the score, to log-odds: a first guess."""
 
@@ -167,11 +175,11 @@ class TextClassifier(PrivateClassifier):
         name = f"{2**self.bits} buckets; public: {'nothing' if prior is None else prior.name}"
         shares = _shares(prior)
         first = visit.noise(shares["labels"], delta_share=0)
-        visit.start_freely(name, {"labels": first, "sums": visit.noise(shares["sums"])})
+        visit.start_freely(name, {"labels": first, "sums": visit.noise_of_sums(shares["sums"])})
         visit.then("labels", first)
         labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
         plenty = float(visit.epsilon) * labels.sum() >= ENOUGH * visit.unit.max_rows
-        if plenty and visit.epsilon >= LEAST_LEARNING * visit.unit.max_rows and len(classes) == 2 and not visit.delta:
+        if plenty and visit.epsilon >= LEAST_LEARNING * visit.unit.max_rows and len(classes) == 2:
             self._learn(visit, labels, prior)
         else:
             self._choose(visit, labels, prior, shares)
@@ -184,16 +192,16 @@ class TextClassifier(PrivateClassifier):
     def _choose(self, visit: Visit, labels: Floats, prior: Prior | None, shares: dict[str, Fraction]) -> None:
         """Release sums of words and style, and choose a rule from a grid."""
         binary = len(labels) == 2
-        visit.then("sums", visit.noise(shares["sums"] + (0 if binary else shares["margins"])))
-        self.rules_ = self._rules_from_sums(visit, labels, prior, STYLE_SHARE)
+        visit.then("sums", visit.noise_of_sums(shares["sums"] + (0 if binary else shares["margins"])))
+        strength = labels.sum() * float(visit.epsilon) / visit.unit.max_rows
+        found = find_topics(prior, visit.norm("sums"), strength)
+        self.rules_ = self._rules_from_sums(visit, labels, prior, found, _room(prior, found, strength, binary=binary))
         visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=not binary)
         self.choice_ = visit.choose("rule", self.rules_)
         if binary:
             mixture = self.rules_.mixtures[self.choice_ // len(THRESHOLDS)]
-            words = self.rules_.weights[:, :-1] @ mixture[:-1]
             threshold = self.rules_.thresholds[self.choice_ % len(THRESHOLDS)]
-            self.rules_ = _one_rule(self.rules_, words, self.rules_.weights[:, -1] * mixture[-1], threshold)
-            self.choice_ = 0
+            self.rules_, self.choice_ = _one_rule(self.rules_, mixture, threshold), 0
 
     def _calibrate(self, visit: Visit, share: Fraction) -> None:
         """Turn the rule's scores into log-odds by how often it is right at which distance from its threshold."""
@@ -203,17 +211,28 @@ class TextClassifier(PrivateClassifier):
         rule = self.rules_
         self.rules_ = replace(rule, weights=rule.weights * slope, thresholds=rule.thresholds * slope)
 
-    def _rules_from_sums(self, visit: Visit, labels: Floats, prior: Prior | None, style_share: float) -> Rules:
-        weighing, weights = _weigh(labels, prior, 1 << self.bits, visit, style_share)
-        words, style = visit.sums("sums", weighing)
-        deviation = visit.deviation("sums") / GRID
-        self.clearness_ = _clearness(words, style, deviation / math.sqrt(2))
-        return _rules(words, style, labels, deviation, weighing, weights, prior)
+    def _rules_from_sums(
+        self, visit: Visit, labels: Floats, prior: Prior | None, found: Found | None, shares: dict[str, float]
+    ) -> Rules:
+        weighed = Weighed.of(
+            labels,
+            prior,
+            found,
+            bits=self.bits,
+            epsilon=float(visit.epsilon),
+            norm=visit.norm("sums"),
+            shares=shares,
+        )
+        words, topics, style = visit.sums("sums", weighed.weighing)
+        rules, self.clearness_ = weighed.rules(words, topics, style, visit.deviation("sums") / GRID)
+        return rules
 
     def _learn(self, visit: Visit, labels: Floats, prior: Prior | None) -> None:
         """Release sums of words, and regress labels on their score, on the clearest words and on style."""
-        visit.then("sums", visit.noise(LEARNING["sums"]))
-        rules = self._rules_from_sums(visit, labels, prior, 0.0)
+        visit.then("sums", visit.noise_of_sums(LEARNING["sums"]))
+        # The regression learns which words go together, so that sums of single words serve it better than topics.
+        shares = {"words": 1.0, "totals": 0.0, "style": 0.0, "topics": 0.0}
+        rules = self._rules_from_sums(visit, labels, prior, None, shares)
         ways = rules.mixtures.shape[1] - 1
         blend = np.append(np.full(ways, 1 / math.sqrt(ways)), 0.0)
         buckets = rules.words // TEXT_PARTS
@@ -232,11 +251,10 @@ class TextClassifier(PrivateClassifier):
         )
         found = regress(visit, "regression", regressors, visit.epsilon * LEARNING["regression"], labels.sum())
         by_word = found[: len(clear)] * ROOM["words"] / CROWD
-        words, style = np.zeros(len(rules.weights)), np.zeros(len(rules.weights))
-        words[: rules.words] = rules.weights[: rules.words] @ blend * (found[-2] * ROOM["score"] / REACH)
-        words[: rules.words] += np.repeat(np.where(chosen >= 0, by_word[chosen], 0.0), TEXT_PARTS)
-        style[rules.words :] = found[len(clear) : -2] * ROOM["style"] / STYLES
-        self.rules_, self.choice_ = _one_rule(rules, words, style, -found[-1] * ROOM["constant"]), 0
+        one = _one_rule(rules, blend * (found[-2] * ROOM["score"] / REACH), -found[-1] * ROOM["constant"])
+        one.weights[: rules.words, 0] += np.repeat(np.where(chosen >= 0, by_word[chosen], 0.0), TEXT_PARTS)
+        one.weights[rules.words :, 1][: rules.others] += found[len(clear) : -2] * ROOM["style"] / STYLES
+        self.rules_, self.choice_ = one, 0
 
     def _prior(self, owner: str) -> Prior | None:
         if self.public_text is not None and self.word_list is not None:
@@ -261,9 +279,10 @@ class TextClassifier(PrivateClassifier):
         return spread
 
 
-def _one_rule(rules: Rules, words: Floats, style: Floats, threshold: float) -> Rules:
-    """A single rule: weights of words, over the root of their number, and of style."""
-    weights = np.column_stack([words, style])
+def _one_rule(rules: Rules, mixture: Floats, threshold: float) -> Rules:
+    """A single rule: weights of words, over the root of their number, and of style and topics."""
+    by_root = np.array(rules.power) == "root"
+    weights = np.column_stack([rules.weights @ (mixture * by_root), rules.weights @ (mixture * ~by_root)])
     thresholds = np.array([threshold], dtype=np.float64)
     return replace(rules, weights=weights, mixtures=np.ones((1, 2)), thresholds=thresholds, power=("root", "none"))
 
@@ -283,90 +302,17 @@ def _slope(wrong: Floats, right: Floats, deviation: float) -> float:
     return float(factors[np.argmin(misfit.sum(axis=1) + steps**2)])
 
 
+def _room(prior: Prior | None, found: Found | None, strength: float, *, binary: bool) -> dict[str, float]:
+    """Parts of a text's vector, by how many rows there are, times ε."""
+    many = strength >= ENOUGH_FOR_WORDS
+    if found is not None:
+        words = WORDS_SHARE if many else 0.0
+        style = STYLE_BESIDE_TOPICS
+        return {"words": words, "totals": 0.0, "style": style, "topics": 1 - style - words}
+    words = 1 - STYLE_SHARE
+    totals = TOTALS_PART * words if many and binary and prior is None else 0.0
+    return {"words": words - totals, "totals": totals, "style": STYLE_SHARE, "topics": 0.0}
+
+
 def _shares(prior: Prior | None) -> dict[str, Fraction]:
     return INFORMED if prior is not None and prior.rows is not None else SHARES
-
-
-def _weigh(
-    labels: Floats, prior: Prior | None, buckets: int, visit: Visit, style_share: float
-) -> tuple[Weighing, Floats]:
-    """How texts turn into vectors of norm 1, from released class sizes and public frequencies; and the weights."""
-    norm: Literal["L1", "L2"] = "L2" if visit.delta else "L1"
-    weights = np.ones(buckets) if prior is None else prior.weights(labels.sum(), float(visit.epsilon))
-    unit = (1 << 10) / weights.max()
-    whole = by_part(np.where(weights > 0, np.maximum(np.round(weights * unit), 4), 0)).astype(np.int64)
-    typical = LEAST_WORDS if prior is None else LEAST_PART * prior.mass(weights, norm)
-    # Classes are weighed down to the smallest, so that a word that is as common in all of them sums to about zero.
-    scale = np.maximum(np.minimum(1.0, labels.min() / labels), 0.05)
-    style = style_share / STYLES if norm == "L1" else math.sqrt(style_share / STYLES)
-    words = 1 - style_share if norm == "L1" else math.sqrt(1 - style_share)
-    weighing = Weighing(
-        whole,
-        floor=max(math.ceil(typical * (unit if norm == "L1" else unit**2)), 1),
-        class_scale=tuple(int(GRID * part) for part in scale),
-        words_share=int(GRID * words),
-        others=STYLES,
-        other_share=int(GRID * style),
-        signed=len(labels) == 2,
-        norm=norm,
-        copies=TEXT_PARTS,
-    )
-    return weighing, weights
-
-
-def _rules(
-    words: Floats,
-    style: Floats,
-    labels: Floats,
-    deviation: float,
-    weighing: Weighing,
-    weights: Floats,
-    prior: Prior | None,
-) -> Rules:
-    """The public grid of rules, from released sums alone: mixtures of words and style, and thresholds."""
-    classes, binary = len(labels), len(labels) == 2
-    ahead = words if binary else words - words.mean(axis=0)
-    rows = float((labels * np.array(weighing.class_scale) / GRID).sum())
-    usual = prior.share if prior is not None else np.abs(ahead).sum(axis=0)
-    blocks = []
-    for found in word_weights(ahead, rows, deviation**2, weights, weighing, prior):
-        spread = np.sqrt((usual * found**2).sum(axis=1) / max(usual.sum(), 1e-300)).mean()
-        blocks.append(np.hstack([by_part(found / max(spread, 1e-12)), np.zeros((len(found), style.shape[1]))]))
-    columns = _style_odds(style, deviation / math.sqrt(2), binary) / 2
-    by_style = np.hstack([np.zeros((len(columns), weighing.words)), columns])
-    by_root: list[Literal["none", "root", "full"]] = ["root"]
-    as_is: list[Literal["none", "root", "full"]] = ["none"]
-    return Rules(
-        weights=np.ascontiguousarray(np.vstack([*blocks, by_style]).T),
-        mixtures=_mixtures(len(blocks)),
-        thresholds=THRESHOLDS,
-        words=weighing.words,
-        power=(*by_root * (len(blocks) * len(words)), *as_is * len(columns)),
-        least=LEAST_WORDS,
-        offsets=None if binary else np.log(labels / labels.sum()) / classes,
-    )
-
-
-def _mixtures(ways: int) -> Floats:
-    """Points on a quarter of a circle, or of a sphere where there are two ways to weigh words."""
-    angle = np.linspace(0, math.pi / 2, MIXTURES)
-    blend = np.linspace(0, math.pi / 2, BLENDS) if ways > 1 else np.zeros(1)
-    grid = [(math.cos(b) * math.cos(a), math.sin(b) * math.cos(a), math.sin(a)) for b in blend for a in angle]
-    points: Floats = np.unique(np.round(grid, 12), axis=0)
-    return points if ways > 1 else points[:, [0, 2]]
-
-
-def _clearness(words: Floats, style: Floats, noise: float) -> Floats:
-    """The largest gap between classes of each feature's released sums, in scales of the noise."""
-    by_words = np.abs(words[0]) if len(words) == 1 else np.ptp(words, axis=0)
-    clearness: Floats = np.concatenate([np.repeat(by_words, TEXT_PARTS), np.ptp(style, axis=0)]) / noise
-    return clearness
-
-
-def _style_odds(style: Floats, noise: float, binary: bool) -> Floats:
-    """Log-odds of each style bin, shrunk by the noise: for two classes of the second, else of each against the rest."""
-    total = np.maximum(style.sum(axis=0), 0)
-    ahead = style[1:2] - style[0:1] if binary else 2 * style - style.sum(axis=0)
-    ratio = np.clip(ahead / (total + 2 * noise), -0.95, 0.95)
-    odds: Floats = np.clip(2 * np.arctanh(ratio), -STYLE_CAP, STYLE_CAP)
-    return odds

@@ -78,11 +78,11 @@ def _of_texts(model: Any, language: str | None) -> list[tuple[str, float]] | Non
         return None
     parts = rules.weights @ rules.mixtures[model.choice_ // len(rules.thresholds)]
     buckets = 1 << model.bits
-    parted = rules.words // buckets
-    shown_of = np.r_[
-        : rules.words : parted, rules.words : len(parts)
-    ]  # words at a text's beginning; later ones weigh less
+    parted, end = rules.words // buckets, rules.words + rules.others
+    shown_of = np.r_[: rules.words : parted, rules.words : end]  # words at a text's beginning; later ones weigh less
     weights = parts[shown_of]
+    if rules.topics is not None:
+        weights[:buckets] += rules.topics.by_cell(parts[end:])
     public = bucket_names(model.bits, model.word_list or language, model.public_text, "feature_weights")
     words = [f"“{public[bucket]}”" if bucket in public else f"bucket {bucket}" for bucket in range(buckets)]
     style = style_names()
@@ -90,6 +90,6 @@ def _of_texts(model: Any, language: str | None) -> list[tuple[str, float]] | Non
     # Laplace noise passes t scales with probability exp(−t), and the difference of two with (1 + t/2)·exp(−t).
     least = np.full(len(names), math.log(len(words) / BY_CHANCE))
     least[len(words) :] = math.log(len(style) / BY_CHANCE) + 2
-    clear = getattr(model, "clearness_", np.full(len(parts), np.inf))[shown_of]
+    clear = getattr(model, "clearness_", np.full(end, np.inf))[shown_of]
     shown = np.flatnonzero((clear > least) & (weights != 0))
     return _ordered((names[place], float(weights[place])) for place in shown)

@@ -27,7 +27,8 @@ class Recipe:
     ----------
     form : see `Form`
     model : "nb" or "lr"; for the default, "text" or "tabular"
-    method : "none", "threshold", "top-k", "cluster", "ptt"; as written also "noisy-cut", "noisy-cut-limit" and "svt"
+    method : "none", "threshold", "top-k", "cluster", "ptt"; as written also "noisy-cut", "noisy-cut-limit" and "svt";
+        sound also "screening"
     score : "tc", "dc", "pi" or "ig"
     size : features wanted; where the form is sound and the method needs a threshold, that public threshold
     epsilon : for everything

@@ -22,7 +22,7 @@ def selector(recipe: Recipe, seed: int, limit: int = LIMIT) -> Any:
     """The sound counterpart of a method of the paper.
 
     Score perturbation becomes perturbed counts from which any score is computed, clusters are made of released counts,
-    and threshold testing is the corrected sparse vector technique.
+    and threshold testing is the corrected sparse vector technique, or a screening, which has no limit on positives.
     """
     common: dict[str, Any] = {"score": recipe.score, "epsilon": recipe.selection_epsilon, "random_state": seed}
     most = recipe.most or None
@@ -34,7 +34,8 @@ def selector(recipe: Recipe, seed: int, limit: int = LIMIT) -> Any:
         return tacit.CountSelector(threshold=recipe.size, rounds=2, **common)
     if recipe.method == "cluster":
         return tacit.ClusterSelector(threshold=recipe.size, max_ones=most, **common)
-    return tacit.ThresholdSelector(threshold=recipe.size, max_selected=limit, **common)
+    most_selected = None if recipe.method == "screening" else limit
+    return tacit.ThresholdSelector(threshold=recipe.size, max_selected=most_selected, **common)
 
 
 def accuracy(corpus: Corpus, recipe: Recipe, repeats: int, number: int, rng: np.random.Generator) -> list[float]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import bad_parameter
-from tacit.privacy import _noise
+from tacit.privacy import _noise, _selecting
 from tacit.privacy._seal import open_exact, open_keys, open_objective, open_rows
 from tacit.privacy.exact import Exact, ExactKeys
 from tacit.privacy.mechanisms import (
@@ -62,12 +62,12 @@ def _noisy(statistic: Exact, mechanism: Mechanism, entropy: _noise.Entropy) -> I
             noise = _noise.discrete_gaussian(mechanism.variance(sensitivity), values.size, entropy)
             return values + noise.reshape(values.shape)
         case Selection(choice=Choice.PERMUTE_AND_FLIP):
-            return np.array([_noise.permute_and_flip(values, mechanism.rate(sensitivity), entropy)])
+            return np.array([_selecting.permute_and_flip(values, mechanism.rate(sensitivity), entropy)])
         case Selection():
             weights = None if mechanism.weights is None else np.array(mechanism.weights, dtype=np.int64)
-            return np.array([_noise.exponential(values, mechanism.rate(sensitivity), weights, entropy)])
+            return np.array([_selecting.exponential(values, mechanism.rate(sensitivity), weights, entropy)])
         case SelectEach():
-            return _noise.permute_and_flip_each(values, mechanism.rate(sensitivity), entropy)
+            return _selecting.permute_and_flip_each(values, mechanism.rate(sensitivity), entropy)
         case SmoothNoise():
             return _smooth(values, mechanism, statistic, entropy)
         case TopK():
@@ -118,7 +118,7 @@ class _Chance:
         return lambda sums, begin: sums + noise[begin : begin + sums.size] >= threshold
 
     def choose(self, utilities: Ints, rate: Fraction) -> int:
-        return _noise.permute_and_flip(utilities, rate, self._entropy)
+        return _selecting.permute_and_flip(utilities, rate, self._entropy)
 
 
 def _screen(statistic: ExactRows, mechanism: Mechanism, entropy: _noise.Entropy) -> Ints:
@@ -136,9 +136,9 @@ def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entr
     chosen = []
     for _ in range(mechanism.k):
         if mechanism.choice is Choice.PERMUTE_AND_FLIP:
-            place = _noise.permute_and_flip(values[left], rate, entropy)
+            place = _selecting.permute_and_flip(values[left], rate, entropy)
         else:
-            place = _noise.exponential(values[left], rate, None, entropy)
+            place = _selecting.exponential(values[left], rate, None, entropy)
         chosen.append(left[place])
         left = np.delete(left, place)
     return np.array(chosen, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Exact noise from integers and random bytes. Only the gate may import this module.
+"""Exact noise from integers and random bytes. Only the gate, and what draws for it, may import this module.
 
 Everything rests on one primitive: decide whether a uniform number U is below a probability p, reading the binary
 digits of U as random bytes and those of p from certified arithmetic, byte after byte until they differ. No digit is
@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import math
 import os
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
@@ -25,7 +23,7 @@ Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Gaps = NDArray[np.uint64]
 
-_CHUNK = 1 << 17  # draws made together: small enough to stay in the cache, large enough to hide Python
+CHUNK = 1 << 17  # draws made together: small enough to stay in the cache, large enough to hide Python
 
 
 class Entropy(Protocol):
@@ -214,8 +212,8 @@ def discrete_laplace(scale: Fraction, count: int, entropy: Entropy) -> Ints:
     """
     sign, bits, again = laplace_bits(scale)
     result = np.empty(count, dtype=np.int64)
-    for start in range(0, count, _CHUNK):
-        size = min(_CHUNK, count - start)
+    for start in range(0, count, CHUNK):
+        size = min(CHUNK, count - start)
         part = _geometric(bits, again, size, entropy)
         part ^= -bernoulli(sign, size, entropy).astype(np.int64)
         result[start : start + size] = part
@@ -225,7 +223,7 @@ def discrete_laplace(scale: Fraction, count: int, entropy: Entropy) -> Ints:
 def geometric(scale: Fraction, count: int, entropy: Entropy) -> Ints:
     """Draw from P(x) ∝ exp(−x/scale) on 0, 1, 2, …"""
     _, bits, again = laplace_bits(scale)
-    sizes = [min(_CHUNK, count - start) for start in range(0, count, _CHUNK)]
+    sizes = [min(CHUNK, count - start) for start in range(0, count, CHUNK)]
     return np.concatenate([np.zeros(0, dtype=np.int64), *(_geometric(bits, again, size, entropy) for size in sizes)])
 
 
@@ -335,7 +333,7 @@ def discrete_gaussian(variance: Fraction, count: int, entropy: Entropy) -> Ints:
     result = np.empty(count, dtype=np.int64)
     filled = 0
     while filled < count:
-        wanted = min(_CHUNK, (count - filled) * 11 // 8 + 64)
+        wanted = min(CHUNK, (count - filled) * 11 // 8 + 64)
         draws = discrete_laplace(Fraction(t), wanted, entropy)
         kept = draws[acceptance.coins(draws, entropy)][: count - filled]
         result[filled : filled + kept.size] = kept
@@ -364,77 +362,19 @@ def discrete_cauchy(scales: Sequence[Fraction], entropy: Entropy) -> list[int]:
 def _one_cauchy(scale: Fraction, entropy: Entropy) -> int:
     start = math.ceil(scale)
     while True:
-        negative, shell = _whole_below(2, entropy), 0
-        while _whole_below(2, entropy):
+        negative, shell = whole_below(2, entropy), 0
+        while whole_below(2, entropy):
             shell += 1
         inner = 0 if shell == 0 else start << (shell - 1)
-        size = inner + _whole_below(inner or start, entropy)
+        size = inner + whole_below(inner or start, entropy)
         if negative and size == 0:
             continue  # zero has no sign: it would be proposed twice
         kept, whole = cauchy_acceptance(size, shell, scale)
-        if _whole_below(whole, entropy) < kept:
+        if whole_below(whole, entropy) < kept:
             return -size if negative else size
 
 
-def _gaps(utilities: Ints) -> Gaps:
-    """Return how far each utility is below the best, as unsigned numbers, which hold any difference of two int64."""
-    whole = utilities.astype(np.uint64)
-    gaps: Gaps = whole[np.argmax(utilities)] - whole
-    return gaps
-
-
-def permute_and_flip(utilities: Ints, rate: Fraction, entropy: Entropy) -> int:
-    """Select an index by permute-and-flip with probability ratio exp(rate · utility).
-
-    Each candidate shows heads with probability exp(−rate·(best − utility)); the first heads in a random order is the
-    same as a uniform choice among all heads, and the best always shows one.
-    """
-    heads = np.flatnonzero(bernoulli_exp(_gaps(utilities), rate, entropy))
-    return int(heads[uniform_below(heads.size, 1, entropy)[0]])
-
-
-def permute_and_flip_each(utilities: Ints, rate: Fraction, entropy: Entropy) -> Ints:
-    """Select an index in each row, each independently by permute-and-flip: all coins of all rows at once."""
-    whole = utilities.astype(np.uint64)
-    best = np.take_along_axis(whole, np.argmax(utilities, axis=1)[:, None], axis=1)
-    coins = bernoulli_exp((best - whole).ravel(), rate, entropy).reshape(utilities.shape)
-    chosen = [heads[uniform_below(heads.size, 1, entropy)[0]] for heads in map(np.flatnonzero, coins)]
-    return np.array(chosen, dtype=np.int64)
-
-
-def exponential(utilities: Ints, rate: Fraction, weights: Ints | None, entropy: Entropy) -> int:
-    """Select index j with probability ∝ weights[j] · exp(rate · utilities[j]), by rejection.
-
-    Without weights the proposal is uniform, and many are tried at once.
-    """
-    gaps = _gaps(utilities)
-    if weights is not None:
-        return _weighted_exponential(gaps.tolist(), rate, weights.tolist(), entropy)
-    while True:
-        proposed = uniform_below(gaps.size, min(gaps.size, _CHUNK), entropy)
-        accepted = np.flatnonzero(bernoulli_exp(gaps[proposed], rate, entropy))
-        if accepted.size:
-            return int(proposed[accepted[0]])
-
-
-def _weighted_exponential(gaps: list[int], rate: Fraction, weights: list[int], entropy: Entropy) -> int:
-    """Select index j with probability ∝ weights[j] · exp(−rate · gaps[j]).
-
-    A heavy candidate of low utility would be proposed in vain again and again, so the proposal looks at utility too:
-    j is proposed with probability ∝ weights[j]·2^(−h), 2^(−h) just above exp(−rate·gap) since h·ln 2 ≤ rate·gap, and
-    accepted with probability 2^h·exp(−rate·gap). Halving stops at 2^-128, by when nothing is left to waste.
-    """
-    most = 128
-    per_gap = rate / Fraction(6932, 10_000)  # a little above ln 2 = 0.69314…
-    halvings = [min(gap * per_gap.numerator // per_gap.denominator, most) for gap in gaps]
-    cumulated = list(accumulate(weight << (most - h) for weight, h in zip(weights, halvings, strict=True)))
-    while True:
-        j = bisect_right(cumulated, _whole_below(cumulated[-1], entropy))
-        if gaps[j] == 0 or bernoulli(exp_minus(rate * gaps[j], halvings[j]), 1, entropy)[0]:
-            return j
-
-
-def _whole_below(limit: int, entropy: Entropy) -> int:
+def whole_below(limit: int, entropy: Entropy) -> int:
     """Draw one whole number uniformly from 0 … limit − 1, however large, by rejection."""
     bits = (limit - 1).bit_length()
     size = (bits + 7) // 8

@@ -36,6 +36,7 @@ def cells_of(scores: Floats) -> NDArray[np.int32]:
     mirror = 1.0 - scores
     upper = scores >= 0.5
     np.minimum(mirror, scores, out=mirror)
+    np.abs(mirror, out=mirror)  # a score may be −0.0, whose sign is a bit of its key
     keys = mirror.view(np.int64)
     keys >>= _DROP
     found = table()[keys]

@@ -121,14 +121,8 @@ class DiscreteGaussian:
         """Return L2²/(2ρ), rounded up to 12 digits."""
         rho = rho_within(self.epsilon, noise_delta(self.delta))
         if rho == 0:
-            remedy = "Ask for a larger epsilon."
-            raise bad_parameter(
-                "DiscreteGaussian",
-                "epsilon",
-                "large enough to be told from 0",
-                as_float(self.epsilon),
-                remedy,
-            )
+            expected, remedy = "large enough to be told from 0", "Ask for a larger epsilon."
+            raise bad_parameter("DiscreteGaussian", "epsilon", expected, as_float(self.epsilon), remedy)
         exact = sensitivity.l2_squared / (2 * rho)
         check_scale("DiscreteGaussian", self.epsilon, Fraction(math.isqrt(math.ceil(exact))), MAX_GAUSSIAN_SCALE)
         up = Context(prec=12, rounding=ROUND_CEILING)

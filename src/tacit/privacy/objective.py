@@ -23,7 +23,7 @@ from tacit.privacy.accounting import noise_delta, rho_within
 from tacit.privacy.budget import Budget, Number, as_float, exact_delta
 from tacit.privacy.exact import Sealed
 from tacit.privacy.loss import Loss
-from tacit.privacy.mechanisms import PureMechanism
+from tacit.privacy.mechanisms import MAX_LAPLACE_SCALE, PureMechanism
 from tacit.privacy.unit import Sensitivity, Unit
 
 NOISE_GRID = 1 << 30
@@ -152,7 +152,8 @@ class ObjectivePerturbation(PureMechanism):
 
     def noise_scale(self, sensitivity: Sensitivity) -> Fraction:
         """Scale of b in steps of the noise grid: (L1·NOISE_GRID + m·d)/ε₁ for m rows a unit."""
-        return self._within(self._scale(self.split(sensitivity)[0], sensitivity))
+        scale = self._scale(self.split(sensitivity)[0], sensitivity)
+        return self._within(scale, "fewer rows of a unit" if sensitivity.linf > 1 else None)
 
     def _scale(self, noise: Fraction, sensitivity: Sensitivity) -> Fraction:
         return (sensitivity.l1 * NOISE_GRID + sensitivity.linf * self.size) / noise
@@ -175,7 +176,8 @@ class ObjectivePerturbation(PureMechanism):
         exponential = down.exp(down.divide(Decimal(rate.numerator), Decimal(rate.denominator)))
         gain = down.subtract(down.next_minus(exponential), Decimal(1))  # a lower bound of e^rate − 1
         if gain <= 0:
-            raise bad_parameter(type(self).__name__, "epsilon", "large enough to be told from 0", self.epsilon)
+            expected, remedy = "large enough to be told from 0", "Ask for a larger epsilon."
+            raise bad_parameter(type(self).__name__, "epsilon", expected, as_float(self.epsilon), remedy)
         up = Context(prec=12, rounding=ROUND_CEILING)
         c = up.divide(Decimal(self.curvature.numerator), Decimal(self.curvature.denominator))
         return Fraction(up.divide(c, gain))
@@ -188,12 +190,13 @@ class ObjectivePerturbation(PureMechanism):
         """Scale of the output noise in steps of the output grid: 2·(√d·OUTPUT_GRID·INEXACTNESS + d)/ε₃."""
         root = Fraction(np.ceil(np.sqrt(float(self.size))).item())
         moved = root * OUTPUT_GRID * INEXACTNESS + self.size
-        return self._within(2 * moved / (self.epsilon * OUTPUT_SHARE))
+        return self._within(2 * moved / (self.epsilon * OUTPUT_SHARE), "fewer features")
 
-    def _within(self, scale: Fraction) -> Fraction:
-        if scale > 1 << 40:
-            expected = "large enough for a noise scale of at most 2^40 steps"
-            raise bad_parameter(type(self).__name__, "epsilon", expected, float(self.epsilon))
+    def _within(self, scale: Fraction, instead: str | None) -> Fraction:
+        if scale > MAX_LAPLACE_SCALE:
+            expected = f"large enough for a noise scale of at most {MAX_LAPLACE_SCALE:.3g} steps"
+            remedy = _larger(float(scale / MAX_LAPLACE_SCALE), instead)
+            raise bad_parameter(type(self).__name__, "epsilon", expected, as_float(self.epsilon), remedy)
         return scale
 
     def describe(self, sensitivity: Sensitivity) -> dict[str, Any]:
@@ -260,10 +263,13 @@ class GaussianObjectivePerturbation(ObjectivePerturbation):
         # As in the proof: (1 − ε₃/2)² pays for the inexactness, and 2^m − 1 is the number of sets of rows.
         delta = noise_delta(self.delta) * (1 - self.epsilon * OUTPUT_SHARE / 2) ** 2 / (2**m - 1)
         variance = _coarse_variance(noise, delta, sensitivity.l2_squared)
-        if variance is None or variance > MAX_COARSE_DEVIATION**2:
-            expected = "large enough for noise of moderate scale"
-            raise bad_parameter(type(self).__name__, "epsilon", expected, as_float(self.epsilon))
-        return variance
+        if variance > MAX_COARSE_DEVIATION**2:
+            times = 2
+            while _coarse_variance(noise * times, delta / 2, sensitivity.l2_squared) > MAX_COARSE_DEVIATION**2:
+                times *= 2
+            expected, remedy = "large enough for noise of moderate scale", _larger(times, "delta = 0")
+            raise bad_parameter(type(self).__name__, "epsilon", expected, as_float(self.epsilon), remedy)
+        return Fraction(variance)
 
     def _deviation(self, noise: Fraction, sensitivity: Sensitivity) -> float:
         steps = math.hypot(math.sqrt(self._variance(noise, sensitivity)) * COARSE, FINE_DEVIATION)
@@ -284,12 +290,21 @@ class GaussianObjectivePerturbation(ObjectivePerturbation):
         }
 
 
+def _larger(factor: float, instead: str | None) -> str:
+    """The remedy where noise is too large by this factor of ε."""
+    times = Context(prec=2, rounding=ROUND_CEILING).create_decimal(factor)
+    return f"An epsilon about {times:f} times as large would do{f', or {instead}' if instead else ''}."
+
+
 @lru_cache(maxsize=256)
-def _coarse_variance(epsilon: Fraction, delta: Fraction, l2_squared: int) -> Fraction | None:
-    """L2²/(2ρ) in coarse steps, rounded up to 12 digits, for the ρ within (ε, δ); a billionth of ε is for the grids."""
+def _coarse_variance(epsilon: Fraction, delta: Fraction, l2_squared: int) -> Fraction | float:
+    """L2²/(2ρ) in coarse steps, rounded up to 12 digits, for the ρ within (ε, δ); a billionth of ε is for the grids.
+
+    Infinite where ρ cannot be told from 0.
+    """
     rho = rho_within(epsilon * (1 - Fraction(1, 10**9)), delta)
     if not rho:
-        return None
+        return math.inf
     exact = Fraction(l2_squared * (NOISE_GRID // COARSE) ** 2) / (2 * rho)
     up = Context(prec=12, rounding=ROUND_CEILING)
     return Fraction(up.divide(Decimal(exact.numerator), Decimal(exact.denominator)))

@@ -84,7 +84,8 @@ class ClusterSelector(PrivateSelector):
             raise bad_parameter(owner, "threshold", "a finite number", self.threshold)
         wanted = check_whole(owner, "n_clusters", self.n_clusters)
         visit = self._matrix_visit(X, y, persons)
-        steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": visit.noise(1 - LABEL_SHARE)}
+        counts = visit.noise(1 - LABEL_SHARE, ones=self.max_ones)
+        steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": counts}
         visit.start(f"at most {self.max_ones} ones", steps)
         labels = visit.labels("labels")
         r = self.max_ones

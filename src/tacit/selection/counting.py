@@ -102,7 +102,8 @@ class CountSelector(PrivateSelector):
             raise bad_parameter(owner, "rounds", "1, or for score='tc' 2", self.rounds)
 
     def _one_round(self, visit: Visit) -> NDArray[np.int64]:
-        steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": visit.noise(1 - LABEL_SHARE)}
+        counts = visit.noise(1 - LABEL_SHARE, ones=self.max_ones)
+        steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": counts}
         visit.start(f"at most {self.max_ones} ones", steps)
         labels = visit.labels("labels")
         r = self.max_ones
