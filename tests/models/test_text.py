@@ -235,6 +235,26 @@ def test_the_words_of_topics_are_listed() -> None:
         assert (weight > 0) == ((ord(name[1]) - 97) % 2 == 1)
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize(
+    "public",
+    [
+        ["win cash now"] * 100,
+        [""] * 100,
+        ["win cash", "see you"] * 50,
+        ["?"] * 80 + ["win"] * 80,
+        ["merci mon ami"] * 99,
+    ],
+)
+def test_odd_public_texts_do_no_harm(public: list[str], delta: float) -> None:
+    texts, labels = ["win cash now", "see you at lunch"] * 50, [1, 0] * 50
+    for epsilon in (0.05, 1.0, 1000.0):
+        model = tacit.TextClassifier(epsilon, delta, public_text=public, random_state=0).fit(texts, labels)
+        assert np.isfinite(model.predict_proba([*texts, "", "zzz"])).all()
+    model = tacit.TextClassifier(1.0, delta, public_text=public, random_state=0).fit([], [])
+    assert np.isfinite(model.predict_proba(["win"])).all()
+
+
 def test_few_public_texts_make_no_topics() -> None:
     texts = ["win cash now", "see you at lunch"] * 500
     model = tacit.TextClassifier(public_text=texts[:30], random_state=0).fit(texts, [1, 0] * 500)

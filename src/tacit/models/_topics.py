@@ -27,6 +27,9 @@ NUMBER = {"L1": 3.2, "L2": 6.4}
 RARE_WEIGHT = -0.5
 """Weights fall with this power of a word's frequency, so that topics are not made of "the" and "of"."""
 
+LEAST_SPREAD = 1e-9
+"""Variance of public texts, of norm 1, along their main topic: below it they are all alike."""
+
 SHORT = 0.1
 """Part of the public texts that are short: their topics are divided as if they were longer."""
 
@@ -83,7 +86,7 @@ class Found:
 
 
 def find_topics(prior: Prior | None, norm: Literal["L1", "L2"], strength: float) -> Found | None:
-    """Topics for so many rows times ε; None where there are no public texts, or too few."""
+    """Topics for so many rows times ε; None where there are no public texts, too few, or all alike."""
     if prior is None or prior.rows is None:
         return None
     frequency = np.bincount(prior.rows.indices, minlength=prior.rows.shape[1])
@@ -95,7 +98,7 @@ def find_topics(prior: Prior | None, norm: Literal["L1", "L2"], strength: float)
         return None
     texts = sp.csr_array(prior.rows[:, known])
     loadings = _centred(_loadings(texts, prior.share[known], number), texts)
-    whole = np.rint(loadings * (LARGEST / np.abs(loadings).max())).astype(np.int64)
+    whole = np.rint(loadings * (LARGEST / max(np.abs(loadings).max(), 1e-300))).astype(np.int64)
     places = np.full(prior.rows.shape[1], -1, dtype=np.int64)
     places[known] = np.arange(len(known))
     vectors = texts @ whole.astype(np.float64)
@@ -103,6 +106,8 @@ def find_topics(prior: Prior | None, norm: Literal["L1", "L2"], strength: float)
     floor = max(float(np.quantile(norms, SHORT)), 1.0)
     vectors /= np.maximum(norms, floor)[:, None]
     spread, directions = np.linalg.eigh(np.cov(vectors.T))
+    if spread[-1] < LEAST_SPREAD:
+        return None
     parts = np.rint(PART_WEIGHT * (1 << 10)).astype(np.int64)
     topics = Topics(places, whole, parts, math.ceil(floor * (1 << 10)), norm)
     return Found(topics, np.maximum(spread, spread[-1] * 1e-9), directions)
