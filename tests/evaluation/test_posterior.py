@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from tacit.evaluation.curve import Draws
-from tacit.evaluation.model import D_MEAN, D_SPREAD, FREEDOM, SHAPE, WIGGLES, Evidence, Model, Noise
+from tacit.evaluation.model import BROAD, D_MEAN, D_SPREAD, FREEDOM, SHAPE, WIGGLES, Evidence, Model, Noise
 from tacit.evaluation.posterior import curves, draw, draw_bends, plain_curve, tied_bins
 
 Floats = NDArray[np.float64]
@@ -156,3 +156,11 @@ def test_merged_bins_keep_their_rows_and_their_noise() -> None:
     assert (merged.counts == fine.counts[:, ::2] + fine.counts[:, 1::2]).all()
     assert merged.noise.variance == pytest.approx(2 * fine.noise.variance)
     assert fine.merged(64) is fine
+
+
+def test_laplace_noise_beside_a_broad_normal_deviate_is_as_good_as_normal() -> None:
+    """Both forms of the density agree, with their constant, where one hands over to the other."""
+    noise, rest = Noise(1.5), np.linspace(-40, 40, 81)
+    broad = noise.log_density(rest, np.full(81, 1.001 * BROAD * 1.5))
+    narrow = noise.log_density(rest, np.full(81, 0.999 * BROAD * 1.5))
+    assert np.abs(broad - narrow).max() < 0.03

@@ -27,6 +27,8 @@ FIRST_MISFIT = 0.07  # the same for the first fit, which does not weigh roughnes
 TIES = 0.05  # chance that a cut falls among ties
 _LEAST = 1e-4  # expected count of a bin, at least
 _EDGE = 8.0
+BROAD = 8.0  # beside a normal deviate of so many of its scales, Laplace noise is as good as normal
+LOG_ROOT = math.log(2 * math.pi) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,10 @@ class Noise:
 
     def log_density(self, rest: Floats, spread: Floats) -> Floats:
         """Log-density, up to a constant, of this noise plus a normal deviate of the given spread."""
-        if self.gaussian:
+        if self.gaussian or spread.min() > BROAD * self.scale:
             variance = spread**2 + self.variance
-            return np.asarray(-(rest**2) / variance / 2 - np.log(variance) / 2)
+            # The constant is that of the other form, as draws of both may meet.
+            return np.asarray(-(rest**2) / variance / 2 - np.log(variance) / 2 + math.log(2 * self.scale) - LOG_ROOT)
         up, down = self._sides(rest, spread)
         return np.asarray(np.logaddexp(up, down) + (spread / self.scale) ** 2 / 2)
 
