@@ -206,6 +206,8 @@ def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:
         (["mail.csv", *TEXT, "--word-list", "klingon"], "'word_list'"),
         (["mail.csv", *TEXT, "--public-text", "nowhere.txt"], "no file"),
         (["mail.csv", *TEXT, "--public-text", "empty.csv"], "empty (0 bytes)"),
+        (["mail.csv", *TEXT, "--public-text", "./mail.csv"], "other files than the private data"),
+        (["mail.csv", *TEXT, "--public-text", "."], "other files than the private data"),
         (["mail.csv", *TEXT, "--public-text", "full/mine.txt"], "'public_text'"),
         (["mail.csv", "--schema", "schema.toml", "--public-text", "mail.csv"], "left out where --schema"),
     ],
@@ -229,12 +231,15 @@ def test_what_is_wrong_is_said_in_one_paragraph(
             assert all(not account.entries() for account in ledger.accounts()), "nothing was charged"
 
 
-@pytest.mark.parametrize("form", ["csv", "txt"])
-def test_public_texts_come_from_a_file(capsys: pytest.CaptureFixture[str], form: str) -> None:
+@pytest.mark.parametrize("form", ["csv", "txt", "folder"])
+def test_public_texts_come_from_files(capsys: pytest.CaptureFixture[str], form: str) -> None:
     rng = np.random.default_rng(3)
     texts = [" ".join(rng.choice(["cash", "prize", "lunch", "meeting", "today", "now"], 4)) for _ in range(400)]
-    lines = texts if form == "txt" else ["text,other", *(f"{text},1" for text in texts)]
-    Path(f"public.{form}").write_text("\n".join(lines) + "\n")
+    lines = ["text,other", *(f"{text},1" for text in texts)] if form == "csv" else texts
+    Path(f"public.{form}").mkdir() if form == "folder" else Path(f"public.{form}").write_text("\n".join(lines) + "\n")
+    if form == "folder":  # neither file alone has enough texts for topics
+        Path("public.folder/a.txt").write_text("\n".join(lines[:30]))
+        Path("public.folder/b.txt").write_text("\n".join(lines[30:60]))
     code, _, err = run(
         capsys, "run", "mail.csv", *TEXT, "--epsilon", "1", "--out", "out", "--public-text", f"public.{form}"
     )

@@ -76,7 +76,7 @@ def _workflow(arguments: argparse.Namespace) -> Any:
     if schema is not None and (words or public):
         name = "--word-list" if words else "--public-text"
         raise bad_parameter("tacit run", name, "left out where --schema is given", words or public)
-    texts = None if public is None else _public_texts(public, arguments.text, common.file_options(arguments))
+    texts = None if public is None else _public_texts(public, arguments)
     return Workflow(
         arguments.epsilon,
         arguments.delta,
@@ -97,22 +97,25 @@ def _workflow(arguments: argparse.Namespace) -> Any:
     )
 
 
-def _public_texts(place: str, column: str, options: Any) -> Any:
-    """Texts of a public file: the lines of a .txt file, or a column."""
+def _public_texts(place: str, arguments: argparse.Namespace) -> Any:
+    """Texts of public files: the lines of .txt files, or a column of others. The private data are no public texts."""
     import polars as pl
 
     from tacit.data.files import check_files, list_files, pieces, reading
 
-    paths = list_files(place)
-    if paths[0].suffix == ".txt":
-        with reading(paths[0]):
-            lines = paths[0].read_text(encoding="utf-8", errors="replace").split("\n")
-        return pl.Series("text", [line for line in lines if line.strip()], dtype=pl.String)
-    check_files(paths, [column], options)
-    frames = [
-        piece.frame for path in paths for piece in pieces(path, [column], options, batch_rows=1 << 16, strict=False)
-    ]
-    return pl.concat([frame[column].cast(pl.String) for frame in frames]).drop_nulls()
+    paths, column, options = list_files(place), arguments.text, common.file_options(arguments)
+    if {path.resolve() for path in paths} & {path.resolve() for path in list_files(arguments.data)}:
+        remedy = "What is learnt from private texts must be paid for."
+        raise bad_parameter("tacit run", "--public-text", "other files than the private data", place, remedy)
+    lines: list[str] = []
+    for path in [path for path in paths if path.suffix == ".txt"]:
+        with reading(path):
+            lines += path.read_text(encoding="utf-8", errors="replace").split("\n")
+    tables = [path for path in paths if path.suffix != ".txt"]
+    check_files(tables, [column], options)
+    found = (piece for path in tables for piece in pieces(path, [column], options, batch_rows=1 << 16, strict=False))
+    texts = [pl.Series(column, [line for line in lines if line.strip()], dtype=pl.String)]
+    return pl.concat([*texts, *(piece.frame[column].cast(pl.String) for piece in found)]).drop_nulls()
 
 
 def _classes(arguments: argparse.Namespace, schema: Any) -> list[Any]:

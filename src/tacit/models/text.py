@@ -63,6 +63,9 @@ WORDS_SHARE = 0.3
 TOTALS_PART = 0.1
 """Part of the words' room that tells how common they are, where nothing public does and rows are many."""
 
+ENOUGH_FOR_TOTALS = 6_000
+"""Rows, times ε, from which that part is not missed."""
+
 ENOUGH_FOR_WORDS = 4_000
 """Rows, times ε: with fewer, the sum of a word that is in a hundredth of the texts drowns in the noise."""
 
@@ -304,13 +307,12 @@ def _slope(wrong: Floats, right: Floats, deviation: float) -> float:
 
 def _room(prior: Prior | None, found: Found | None, strength: float, *, binary: bool) -> dict[str, float]:
     """Parts of a text's vector, by how many rows there are, times ε."""
-    many = strength >= ENOUGH_FOR_WORDS
     if found is not None:
-        words = WORDS_SHARE if many else 0.0
+        words = WORDS_SHARE if strength >= ENOUGH_FOR_WORDS else 0.0
         style = STYLE_BESIDE_TOPICS
         return {"words": words, "totals": 0.0, "style": style, "topics": 1 - style - words}
     words = 1 - STYLE_SHARE
-    totals = TOTALS_PART * words if many and binary and prior is None else 0.0
+    totals = TOTALS_PART * words if strength >= ENOUGH_FOR_TOTALS and binary and prior is None else 0.0
     return {"words": words - totals, "totals": totals, "style": STYLE_SHARE, "topics": 0.0}
 
 
