@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import tacit
-from tacit.cli import main
+from tacit.cli import common, main
 
 URL = "sqlite:///ledger.db"
 N = 900
@@ -321,4 +321,25 @@ def test_ctrl_c_before_anything_is_charged() -> None:
     assert (process.returncode, out) == (2, "")
     assert err == "tacit: Interrupted, and nothing was written. Nothing was charged to 'mail.csv'.\n"
     assert not Path("ledger.db").exists()
+    assert not Path("out").exists()
+
+
+def test_an_interruption_as_the_folder_is_made_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = Path.mkdir
+
+    def interrupted(path: Path, **options: bool) -> None:
+        make(path, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "mkdir", interrupted)
+    with pytest.raises(KeyboardInterrupt), common.output_folder("out", "tacit run"):
+        pass
+    assert not Path("out").exists()
+
+
+def test_an_interruption_as_the_folder_is_handed_over_leaves_none() -> None:
+    folders = common.output_folder("out", "tacit run")
+    folders.__enter__()
+    assert Path("out").is_dir()
+    del folders
     assert not Path("out").exists()

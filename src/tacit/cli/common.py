@@ -110,11 +110,11 @@ def output_folder(folder: str | None, owner: str) -> Iterator[Path | None]:
     """A folder that is new or empty; if nothing comes of it, it goes again."""
     from tacit.report.files import fresh_folder
 
-    path = None if folder is None else fresh_folder(folder, owner, "--out")
-    try:
-        yield path
+    path = None if folder is None else Path(folder)
+    try:  # Ctrl-C may come as soon as the folder is there
+        yield None if path is None else fresh_folder(path, owner, "--out")
     except BaseException:
-        if path is not None and not any(path.iterdir()):
+        if path is not None and path.is_dir() and not any(path.iterdir()):
             path.rmdir()
         raise
 
