@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.integrate import trapezoid
 
-from tacit.evaluation.curve import Draws
+from tacit.evaluation.curve import COARSE, GRID, Draws
 from tacit.evaluation.model import BROAD, D_MEAN, D_SPREAD, FREEDOM, SHAPE, WIGGLES, Evidence, Model, Noise
 from tacit.evaluation.posterior import curves, draw, draw_bends, plain_curve, tied_bins
 
@@ -139,6 +140,25 @@ def test_ties_are_told_from_crowds() -> None:
     assert share_tied(five)[2] > 0.9
     neighbours = bins_of([500.0, 800.0, 9000.0, 900.0, 2000.0, 800.0, 700.0, 4000.0], [900.0] * 8, 60.0)
     assert share_tied(neighbours)[1:-1].max() < 0.1
+
+
+def test_where_ties_and_a_crowd_look_the_same_the_curve_is_smooth_and_the_band_holds_both() -> None:
+    """All negatives in the lowest bin with two fifths of the positives: tied in a third of the draws."""
+    release = bins_of([0.0, 0.0, 0.0, 481.0], [50.0, 0.0, 2.0, 35.0], 30.0)
+    assert 0.25 < share_tied(release)[-1] < 0.4
+    draws = Draws(release, 400)
+    straight = (52 / 87 + 1) / 2  # the area under a curve that is straight over ties
+    assert trapezoid(draws.best_guess(), GRID) > straight + 0.05
+    assert np.quantile(trapezoid(draws.population_curves, COARSE, axis=1), 0.1) < straight + 0.01
+
+
+def test_slopes_are_near_one_with_a_few_far_from_it() -> None:
+    """Of a thousand quantiles of the prior: two thirds within a factor 1.4, a few beyond a factor 2.5."""
+    xi = np.zeros((1000, Model(made_up(1.0)).size))
+    xi[:, 1] = stats.norm.ppf((np.arange(1000) + 0.5) / 1000)
+    factors = np.exp(np.abs(np.log(Model(made_up(1.0)).unfold(xi).slope)))
+    assert 0.64 < (factors < 1.4).mean() < 0.76
+    assert 0.03 < (factors > 2.5).mean() < 0.1
 
 
 def test_nothing_is_known_inside_a_bin_that_holds_all() -> None:

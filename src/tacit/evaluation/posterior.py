@@ -21,6 +21,7 @@ _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
 LEAST_BEND, BEND, MOST_STEEP = 0.04, 0.08, 12.0
 CORNERS, SHARP = 0.08, 4.0  # chance of a corner in a bin at the ends, or where the slope falls e⁴-fold or more
 TIED_SHARES, FEW_SCALES, MANY_SCALES, EMPTY, FAR = 1.8, 2.5, 7.0, 0.1, 4.0
+ONE_SIDED = 1 / 3  # chance of ties where one class is nearly all in a bin and the other is not
 PROPOSALS, WIDEN, FRESH = 2, 1.05, (0.6, 0.3)
 STEPS, WORK = 24, 160  # moves of the chains, and moves times bins: with many bins the normal draw is nearly right
 
@@ -180,7 +181,9 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
     Ties cannot be cut in two, and a curve is straight over ties. Where it is not clear, draws differ. Scores that crowd
     are no ties, and a cut may miss a crowd by chance: a bin must be so heavy that this is unlikely, unless all rows are
     in the two end bins. A bin that is heavy with one class alone, as a good classifier's near 0, is left smooth; so is
-    one between the ends, unless it has most of both classes or its neighbours are empty.
+    one between the ends, unless it has most of both classes or its neighbours are empty. Where one class is nearly all
+    in a bin with less than half of the other, either may be: such scores come from a good classifier's crowd near 0,
+    and from rules that never fire wrongly. Then the median stays smooth, and the band holds ties too.
     """
     mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
     total = mass.sum(axis=1, keepdims=True)
@@ -189,7 +192,10 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
     lonely = np.maximum(around[:, :-2], around[:, 2:]) < EMPTY * share
     lonely[:, [0, -1]] = True
     least = np.where(lonely, 1 / evidence.bins, 0.5)[:, None, :]
-    both = (counts > counts.sum(axis=2, keepdims=True) * least).all(axis=1)
+    parts = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1e-9)
+    both = (parts > least).all(axis=1)
+    one_sided = (parts.max(axis=1) > 1 - EMPTY) & (parts.min(axis=1) < 0.5)
+    both &= ~one_sided | (rng.random(share.shape) < ONE_SIDED)
     heavy = mass > TIED_SHARES * share * rng.uniform(0.75, 1.25, share.shape)
     apart = mass[:, [0, -1]].sum(axis=1, keepdims=True) > (1 - EMPTY) * total
     limit = np.where(apart, FEW_SCALES, MANY_SCALES) + rng.logistic(size=share.shape)
