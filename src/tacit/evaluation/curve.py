@@ -1,7 +1,8 @@
 """A private ROC curve: what the desk released, read as a curve with its uncertainty. Public side.
 
-The curve is the pointwise median of its posterior, which is the best guess under the area between curves; bands and
-intervals are about the population that the test set was drawn from, so they hold both noise and sampling.
+The curve is the pointwise median of its posterior, which is the best guess under the area between curves, with more
+weight on curves as most classifiers have them; bands and intervals are about the population that the test set was
+drawn from, so they hold both noise and sampling, and give no curve more weight than another.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from tacit.evaluation.posterior import (
     generator,
     plain_curve,
     tied_bins,
+    weighted_median,
 )
 from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
@@ -59,9 +61,10 @@ class ModelDraws:
         self._bends, self._corners = draw_bends(self.population, self._state.rough, rng)
         self._sags = rng.random(number)
 
-    def sample_curves(self, grid: Floats) -> Floats:
-        """Curves of test sets that fit the release, as smooth as that leaves them."""
-        return curves(self._state, self.sample, grid, self._tied, sags=self._sags)
+    def sample_curve(self, grid: Floats) -> Floats:
+        """The middle of the curves of test sets that fit the release, as smooth as that leaves them."""
+        drawn = curves(self._state, self.sample, grid, self._tied, sags=self._sags)
+        return weighted_median(drawn, self._state.usual)
 
     def population_curves(self, grid: Floats) -> Floats:
         """Curves of populations that fit the release, with the bends that it cannot show."""
@@ -101,7 +104,7 @@ class Draws:
         """The test set's curve on the grid: the median of its draws, which is best under the area between curves."""
         if self._ties is not None:
             return plain_curve(self.sample.mean(axis=0), GRID, self._ties)
-        middle = np.median(self._modelled.sample_curves(COARSE), axis=0)
+        middle = self._modelled.sample_curve(COARSE)
         middle[0], middle[-1] = 0.0, 1.0
         return np.asarray(PchipInterpolator(COARSE, np.maximum.accumulate(middle))(GRID))
 

@@ -19,9 +19,9 @@ Floats = NDArray[np.float64]
 
 WIGGLES = 5
 # Centre and spread of the separation, and spreads of log σ, of the first wiggle, of log-gaps and of the middle cut.
-# Slopes 1/σ are within a third of 1 for two classifiers in three, and far from it for a few: log σ has heavy tails.
-D_MEAN, D_SPREAD, SIGMA_SPREAD, WIGGLE_SPREAD, GAP_SPREAD, MIDDLE_SPREAD = 2.0, 1.5, 0.28, 0.2, 1.0, 2.0
+D_MEAN, D_SPREAD, SIGMA_SPREAD, WIGGLE_SPREAD, GAP_SPREAD, MIDDLE_SPREAD = 2.0, 1.5, 0.55, 0.2, 1.0, 2.0
 SHAPE = 2 + WIGGLES  # parameters of the curve itself: separation, spread, wiggles
+USUAL_SLOPE = 0.3  # how far from 1 slopes on probit paper usually are, as a logarithm
 FREEDOM, MOST_ROUGH = 3.0, 4.0  # wiggles have a t-distribution together: some curves are far rougher than others
 MISFIT = 0.06  # relative standard deviation of a bin's share around a smooth curve of middling roughness
 FIRST_MISFIT = 0.07  # the same for the first fit, which does not weigh roughness
@@ -130,6 +130,11 @@ class State:
         usual = self.expected.mean(axis=2, keepdims=True)
         return np.asarray((MISFIT * self.rough[:, :, None]) ** 2 * self.expected * np.maximum(self.expected, usual))
 
+    @property
+    def usual(self) -> Floats:
+        """Weights for a best guess: most classifiers have slopes near 1. Bands do without: they must hold for all."""
+        return np.asarray(1 / (1 + (np.log(self.slope) / USUAL_SLOPE) ** 2))
+
     def curve(self, fpr: Floats) -> Floats:
         """True-positive rates of the smooth curves at false-positive rates (one row a curve)."""
         return _tpr(ndtri(fpr), self.separation, self.slope, self.wiggles)
@@ -162,7 +167,7 @@ class Model:
         """Turn deviates into curves, bins and expected counts."""
         m = self.bins
         d = np.maximum(D_MEAN + D_SPREAD * xi[:, 0], -2.0)
-        sigma = np.exp(SIGMA_SPREAD * np.sinh(np.clip(xi[:, 1], -3, 3)))
+        sigma = np.exp(SIGMA_SPREAD * np.clip(xi[:, 1], -6, 6))
         wiggles = xi[:, 2:SHAPE] * (WIGGLE_SPREAD / np.arange(1, WIGGLES + 1))
         square = (xi[:, 2:SHAPE] ** 2).sum(axis=1, keepdims=True)
         rough = np.minimum(np.sqrt((FREEDOM + square) / (FREEDOM + WIGGLES)), MOST_ROUGH)

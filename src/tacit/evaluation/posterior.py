@@ -138,6 +138,14 @@ def _moving_average(counts: Floats, width: int) -> Floats:
     return np.asarray((sums[:, width:] - sums[:, :-width]) / width)
 
 
+def weighted_median(draws: Floats, weights: Floats) -> Floats:
+    """In each column, the smallest draw with at least half of the weight at or below it."""
+    order = np.argsort(draws, axis=0)
+    below = np.cumsum(weights[order], axis=0)
+    place = (below < below[-1] / 2).sum(axis=0, keepdims=True)
+    return np.asarray(np.take_along_axis(draws, np.take_along_axis(order, place, axis=0), axis=0)[0])
+
+
 def rates_of(counts: Floats) -> Floats:
     """False- and true-positive rates at the ends of bins, from (0, 0) to (1, 1), for each draw of counts."""
     shares = counts + 1e-9
