@@ -39,7 +39,7 @@ LEAST_CHOICE, INFORMED_CHOICE, MOST_CHOICE = 0.12, 0.21, 0.4
 LEARNING = SHARES | {"sums": Fraction(48, 100), "regression": Fraction(47, 100)}
 """The same where the last step is a regression."""
 
-ENOUGH = 10_000
+ENOUGH = 15_000
 """From so many rows, times ε, a regression beats the choice of a rule."""
 
 LEAST_LEARNING = Fraction(1, 100)
