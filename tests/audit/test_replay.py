@@ -10,7 +10,17 @@ import pytest
 
 import tacit
 from tacit import Budget, Ledger, Unit
-from tacit.audit.neighbours import EDGES, Pair, Table, person_pairs, scored_pairs, search, table_pairs, text_pairs
+from tacit.audit.neighbours import (
+    EDGES,
+    Pair,
+    Table,
+    many_texts,
+    person_pairs,
+    scored_pairs,
+    search,
+    table_pairs,
+    text_pairs,
+)
 from tacit.audit.replay import largest_loss, look, replay, watched
 from tacit.privacy import gate
 from tacit.privacy.exact import Exact
@@ -117,6 +127,12 @@ def test_the_pairs_that_hurt_are_there() -> None:
     assert (once.first.X[:, -1].sum(), once.second.X[:, -1].sum()) == (0, 1)
     assert str(pairs["floats at the edge"].second.X[-1].tolist()) == str([float(edge) for edge in EDGES])
     assert any("many rows" in pair.name for pair in person_pairs())
+
+
+def test_many_texts_are_enough_for_a_regression() -> None:
+    for data in (many_texts().first, many_texts().second):
+        steps = tacit.TextClassifier(4.0, bits=4, random_state=0).fit(data.texts, data.y).receipt_["steps"]
+        assert "regression" in [step["step"] for step in steps]
 
 
 def test_a_search_finds_a_worse_pair() -> None:

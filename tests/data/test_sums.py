@@ -46,7 +46,7 @@ def weighings(draw: st.DrawFn) -> Weighing:
         draw(st.tuples(st.integers(0, GRID), st.integers(0, GRID))),
         words_share=int(GRID * share * words),
         others=2,
-        other_share=int(GRID * (1 - share) / 2),
+        other_share=int(GRID * (1 - share) / 2) or int(words + totals + topics == 0),
         signed=draw(st.booleans()),
         norm=norm,
         copies=copies,
@@ -96,7 +96,7 @@ def vector_by_hand(row: Row, weighing: Weighing) -> NDArray[np.int64]:
     cells = WORDS // weighing.copies if weighing.words_share or weighing.totals_share else 0
     topics = (columns + (weighing.totals_share > 0)) * cells
     before = topics + columns * weighing.number
-    out = np.zeros(before + 2 * OTHERS, dtype=np.int64)
+    out = np.zeros(before + 2 * OTHERS * (weighing.other_share > 0), dtype=np.int64)
     by_cell = [(j // weighing.copies, a[j]) for j in words]
     if weighing.norm == "L2":
         by_cell = [(cell, sum(w for other, w in by_cell if other == cell)) for cell in {cell for cell, _ in by_cell}]
@@ -115,7 +115,7 @@ def vector_by_hand(row: Row, weighing: Weighing) -> NDArray[np.int64]:
     for topic, value in enumerate(topics_by_hand(words, label, weighing)):
         sign = 2 * label - 1 if weighing.signed else 1
         out[topics + (0 if weighing.signed else label * weighing.number) + topic] += sign * value
-    for j in others:
+    for j in others if weighing.other_share else ():
         out[before + label * OTHERS + j] += weighing.other_share * weighing.class_scale[label] // GRID
     return out
 
@@ -178,6 +178,7 @@ def test_batches_do_not_matter(rows: list[Row], weighing: Weighing, size: int) -
         {"class_scale": (GRID + 1, 0)},
         {"class_scale": (1, 1, 1)},
         {"words_share": GRID, "others": 1, "other_share": 1},
+        {"words_share": 0},
         {"floor": 0},
         {"copies": 2},
         {"copies": 0},

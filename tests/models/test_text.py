@@ -45,10 +45,10 @@ def test_it_learns_words(delta: float) -> None:
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_many_rows_are_learnt_from_by_a_regression(delta: float) -> None:
     """A δ is there to help: it must not take the regression away."""
-    model = tacit.TextClassifier(epsilon=3.0, delta=delta, random_state=0).fit(TRAIN, LABELS)
+    model = tacit.TextClassifier(epsilon=4.0, delta=delta, random_state=0).fit(TRAIN, LABELS)
     assert [step["step"] for step in model.receipt_["steps"]] == ["labels", "sums", "regression", "margins"]
     assert model.score(TEST, TRUTH) > 0.87
-    assert model.receipt_["epsilon"] <= 3.0
+    assert model.receipt_["epsilon"] <= 4.0
     assert model.receipt_["delta"] <= delta
 
 

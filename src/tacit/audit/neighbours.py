@@ -151,7 +151,7 @@ def text_pairs() -> list[Pair]:
 
 def many_texts() -> Pair:
     """A pair that is large enough for a regression at ε = 4."""
-    usual = Texts(["win cash now", "see you at lunch", "call me", "free prize"] * 700, [1, 0, 0, 1] * 700)
+    usual = Texts(["win cash now", "see you at lunch", "call me", "free prize"] * 1_000, [1, 0, 0, 1] * 1_000)
     return Pair("one of many texts", usual, Texts([*usual.texts, "supercalifragilistic"], [*usual.y, 1]))
 
 

@@ -40,7 +40,7 @@ class Weighing:
 
     The first ``words`` features share ``words_share`` of the grid in proportion to their weights, and ``totals_share``
     for a column of all classes; their topics have ``topics_share``; each of the other features, of which a row has at
-    most ``others``, adds ``other_share``.
+    most ``others``, adds ``other_share``. What has no share has no cells.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Weighing:
     class_scale : for each class, a whole number up to ``GRID``
         ``GRID`` is full weight; a class that is much larger than another can be weighed down.
     words_share, others, other_share, topics_share, totals_share : int
-        Together at most ``GRID`` in the chosen norm. Without a share, words have no cells.
+        Together at most ``GRID`` in the chosen norm.
     signed : bool
         For two classes: words of the first class are subtracted, those of the second added, in one column.
     copies : int
@@ -87,8 +87,10 @@ class Weighing:
         if self.copies < 1 or len(weights) % self.copies or len(weights) * self.copies > 1 << 31:
             raise bad_parameter("Weighing", "copies", "a small divisor of the number of words", self.copies)
         shares = (self.words_share, self.others, self.other_share, self.topics_share, self.totals_share, self.floor - 1)
-        if min(shares) < 0 or _norm_bound(self) > GRID**2:
-            raise bad_parameter("Weighing", "words_share, others, other_share", "within the grid", shares)
+        if min(shares) < 0 or not 0 < _norm_bound(self) <= GRID**2:
+            raise bad_parameter(
+                "Weighing", "words_share, others, other_share", "above 0 together, and within the grid", shares
+            )
         if self.topics is None if self.topics_share else self.topics is not None:
             raise bad_parameter("Weighing", "topics", "given where they have a share", self.topics_share)
         if self.topics is not None and (self.topics.norm, self.topics.words) != (self.norm, len(weights)):
@@ -137,7 +139,7 @@ def normalised_sums(batches: Iterable[Rows], weighing: Weighing, n_features: int
     Exact of shape (word columns · cells + columns · topics + classes · (n_features − words),)
         First the cells of words, column by column, then the topics, likewise, then the other features, class by class.
     """
-    classes, others = len(weighing.class_scale), n_features - weighing.words
+    classes, others = len(weighing.class_scale), n_features - weighing.words if weighing.other_share else 0
     sizes = (weighing.word_columns * weighing.cells, weighing.columns * weighing.number, classes * others)
 
     def added(rows: Rows) -> Longs:
@@ -239,6 +241,8 @@ def _topics(rows: Rows, weighing: Weighing) -> tuple[Longs, Longs]:
 
 def _others(rows: Rows, weighing: Weighing, others: int) -> tuple[Longs, Longs]:
     """The same for the other features, class by class."""
+    if not others:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
     rest = entries >= weighing.words
     ids = entries[rest].astype(np.int64) - weighing.words

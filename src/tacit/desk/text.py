@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,14 +26,14 @@ from tacit.errors import MissingExtraError, bad_parameter
 from tacit.ledger import Account
 
 __all__ = [
+    "STYLE",
     "STYLES",
-    "STYLE_BINS",
     "TEXT_PARTS",
     "Topics",
     "bucket_names",
     "public_rows",
     "score_texts",
-    "style_names",
+    "style_levels",
     "text_matrix",
     "text_visit",
     "text_width",
@@ -42,7 +41,6 @@ __all__ = [
 ]
 
 STYLES = len(STYLE)
-STYLE_BINS = len(EDGES)
 TEXT_PARTS = len(BORDERS) + 1
 MOST_PUBLIC = 1 << 16
 """Public texts that are read; more of them tell little more."""
@@ -140,15 +138,13 @@ def _shown(word: str) -> str:
     return "any number" if read == "0" else read if len(read) <= LETTERS else f"{read[:LETTERS]}…"
 
 
-def style_names() -> list[str]:
-    """What the features behind the words of a text are called, in their order."""
-    names = []
-    for what in STYLE:
-        for low, high in pairwise(EDGES):
-            some = f"{low} or more" if high == EDGES[-1] else f"{low} to {high - 1}"
-            names.append(f"{('no', '1')[low]} {what[: -low or None]}" if high == low + 1 else f"{some} {what}")
-        names.append(f"{what} missing")
-    return names
+def style_levels(usual: int) -> Floats:
+    """How often words, digits and capitals have doubled beyond what is usual, in texts with each mark of style.
+
+    Marks × 3; marks of other kinds have 0. A missing text is as an empty one.
+    """
+    doublings = np.append(np.arange(len(EDGES) - 1), 0.0) - usual
+    return np.kron(np.eye(STYLES), doublings[:, None])
 
 
 @lru_cache(maxsize=4)

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from tacit.desk.counts import GRID, Rules, Weighing
-from tacit.desk.text import STYLES, TEXT_PARTS
+from tacit.desk.text import STYLES, TEXT_PARTS, style_levels
 from tacit.models._base import Floats
 from tacit.models._topics import Found
 from tacit.models._words import LEAST_PART, LEAST_WORDS, Prior, by_part, known_odds, word_weights
@@ -18,6 +18,15 @@ STYLE_CAP = 2.0
 MIXTURES = 5
 BLENDS = 3
 """Mixtures of words and style, and of two ways to weigh words, that are tried."""
+
+DOUBLING = 0.3
+"""What twice as many words, digits or capitals add to a score of style, in deviations of the score of words."""
+
+USUAL_DOUBLINGS = 4
+"""Doublings that add nothing: about fifteen words."""
+
+DIRECTIONS = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 1, 0], [-1, 0, 1]])
+"""Styles that are tried, in both directions: many words, digits or capitals, and digits or capitals for their words."""
 
 THRESHOLDS = np.linspace(-2.0, 2.0, 21)
 
@@ -96,8 +105,9 @@ class Weighed:
         what noise alone would give, in scales of the noise.
         """
         weighing = self.weighing
-        width = weighing.words + style.shape[1] + topics.shape[1]
-        clear = _clearness(words, style, deviation / math.sqrt(2), weighing.words // TEXT_PARTS)
+        levels = style_levels(USUAL_DOUBLINGS)
+        width = weighing.words + len(levels) + topics.shape[1]
+        clear = _clearness(words, style, deviation / math.sqrt(2), weighing.words // TEXT_PARTS, len(levels))
         blocks: list[tuple[Floats, int]] = []
         if self.found is not None:
             share = weighing.topics_share / GRID
@@ -109,13 +119,18 @@ class Weighed:
         if weighing.cells:
             blocks += [(block, 0) for block in self._by_word(words, deviation)]
         ways = len(blocks)
-        blocks.append((_style_odds(style, deviation / math.sqrt(2), self.binary) / 2, weighing.words))
+        if self.binary:
+            blocks += [(DOUBLING * kind[None, :], weighing.words) for kind in levels.T]
+            directions = np.vstack([DIRECTIONS, -DIRECTIONS])
+        else:
+            blocks.append((_style_odds(style, deviation / math.sqrt(2)) / 2, weighing.words))
+            directions = np.ones((1, 1))
         power: list[Power] = []
         for block, place in blocks:
             power += ["none" if place else "root"] * len(block)
         rules = Rules(
             weights=np.ascontiguousarray(np.vstack([_placed(block, place, width) for block, place in blocks]).T),
-            mixtures=_mixtures(ways),
+            mixtures=_mixtures(ways, directions),
             thresholds=THRESHOLDS,
             words=weighing.words,
             power=tuple(power),
@@ -149,28 +164,30 @@ def _placed(block: Floats, place: int, width: int) -> Floats:
     return whole
 
 
-def _mixtures(ways: int) -> Floats:
-    """Points on a quarter of a circle, or of a sphere where there are two ways to weigh words."""
+def _mixtures(ways: int, directions: Floats) -> Floats:
+    """Points on a quarter of a circle between words and each style, and between two ways to weigh words."""
     angle = np.linspace(0, math.pi / 2, MIXTURES)
     blend = np.linspace(0, math.pi / 2, BLENDS) if ways > 1 else np.zeros(1)
-    grid = [(math.cos(b) * math.cos(a), math.sin(b) * math.cos(a), math.sin(a)) for b in blend for a in angle]
+    words = np.column_stack([np.cos(blend), np.sin(blend)])[:, :ways]
+    grid = [np.append(math.cos(a) * way, math.sin(a) * style) for way in words for a in angle for style in directions]
     points: Floats = np.unique(np.round(grid, 12), axis=0)
-    return points if ways > 1 else points[:, [0, 2]]
+    return points
 
 
-def _clearness(words: Floats, style: Floats, noise: float, buckets: int) -> Floats:
-    """The largest gap between classes of each feature's released sums, in scales of the noise."""
-    by_words = np.zeros(buckets)
+def _clearness(words: Floats, style: Floats, noise: float, buckets: int, marks: int) -> Floats:
+    """The largest gap between classes of each feature's released sums, in scales of the noise; 0 where none are."""
+    by_words, by_style = np.zeros(buckets), np.zeros(marks)
     if words.size:
         by_words = np.abs(words[0]) if len(style) == 2 else np.ptp(words, axis=0)
-    clearness: Floats = np.concatenate([np.repeat(by_words, TEXT_PARTS), np.ptp(style, axis=0)]) / noise
+    if style.size:
+        by_style = np.ptp(style, axis=0)
+    clearness: Floats = np.concatenate([np.repeat(by_words, TEXT_PARTS), by_style]) / noise
     return clearness
 
 
-def _style_odds(style: Floats, noise: float, binary: bool) -> Floats:
-    """Log-odds of each style bin, shrunk by the noise: for two classes of the second, else of each against the rest."""
+def _style_odds(style: Floats, noise: float) -> Floats:
+    """Log-odds of each style bin for each class against the rest, shrunk by the noise."""
     total = np.maximum(style.sum(axis=0), 0)
-    ahead = style[1:2] - style[0:1] if binary else 2 * style - style.sum(axis=0)
-    ratio = np.clip(ahead / (total + 2 * noise), -0.95, 0.95)
+    ratio = np.clip((2 * style - style.sum(axis=0)) / (total + 2 * noise), -0.95, 0.95)
     odds: Floats = np.clip(2 * np.arctanh(ratio), -STYLE_CAP, STYLE_CAP)
     return odds

@@ -27,17 +27,18 @@ LEAST_PART = 0.3
 LIST_LENGTH = 15.0
 """Words that a text is taken to have where only a list of words is public."""
 
-WORTH_KNOWING = {"text": 15.0, "list": 10.0}
+WORTH_KNOWING = {"text": 15.0, "list": 5.0}
 """Words that are expected in at least this many rows, times 1/ε, keep their place: rarer ones are mostly noise. Public
 texts of the same kind can be trusted more in this than a list of words."""
 
-UNLISTED = {"text": 0.0, "list": 0.5}
-"""Weight of the other words: a list may lack those that matter."""
+UNLISTED = 0.3
+"""Rarer words of a list weigh less, with the root of their frequency, but no less than this: it may lack those that
+matter."""
 
 RARE_WEIGHT = {"text": -0.4, "list": -0.2}
 """Weights fall with this power of a word's frequency, so that "the" does not use up a text's norm."""
 
-DAMPING = 4.0
+DAMPING = 2.0
 """Noise scales that are added to a word's sum before its log-odds are estimated."""
 
 SURE = 2.0
@@ -101,11 +102,12 @@ class Prior:
     def weights(self, rows: float, epsilon: float) -> Floats:
         """How much each bucket weighs in a text's vector."""
         expected = rows * self.share
-        known = expected * epsilon >= WORTH_KNOWING[self.kind]
-        if not known.any():
-            known[np.argmax(expected)] = True
-        weights: Floats = np.clip((expected / 50 + 1e-3) ** RARE_WEIGHT[self.kind], 0.02, 4.0)
-        return np.where(known, weights, UNLISTED[self.kind])
+        least = min(WORTH_KNOWING[self.kind] / epsilon, expected.max())
+        known = np.minimum(expected / least, 1.0)
+        weights: Floats = np.clip((np.maximum(expected, least) / 50 + 1e-3) ** RARE_WEIGHT[self.kind], 0.02, 4.0)
+        if self.kind == "text":
+            return np.where(known < 1, 0.0, weights)
+        return np.asarray(weights * np.maximum(np.sqrt(known), UNLISTED))
 
     def mass(self, weights: Floats, norm: str) -> float:
         """The usual sum of a text's weights, or of their squares."""
@@ -120,14 +122,10 @@ class Prior:
         return sp.csr_array(sp.diags_array(scale) @ self.rows @ sp.diags_array(weights))
 
     def moments(self, weights: Floats, norm: str, least: float) -> tuple[Floats, Floats]:
-        """Mean and mean square of each entry of a text's vector."""
-        if self.rows is not None:
-            vectors = self.vectors(weights, norm, least)
-            squares = sp.csr_array((vectors.data**2, vectors.indices, vectors.indptr), shape=vectors.shape)
-            return np.asarray(vectors.mean(axis=0)).ravel(), np.asarray(squares.mean(axis=0)).ravel()
-        mass = max(self.mass(weights, norm), least)
-        value = weights / (mass if norm == "L1" else math.sqrt(mass))
-        return self.share * value, self.share * value**2
+        """Mean and mean square of each entry of a public text's vector."""
+        vectors = self.vectors(weights, norm, least)
+        squares = sp.csr_array((vectors.data**2, vectors.indices, vectors.indptr), shape=vectors.shape)
+        return np.asarray(vectors.mean(axis=0)).ravel(), np.asarray(squares.mean(axis=0)).ravel()
 
 
 def _masses(rows: Any, weights: Floats, norm: str) -> Floats:
@@ -143,21 +141,18 @@ def word_weights(
     """Ways to weigh words (each classes × buckets) by how far each class is ahead in the released sums.
 
     ``rows`` is the number of rows that were added up, ``variance`` that of the noise. Without public texts a word's
-    log-odds are estimated as if it occurred in one class alone, and damped; with a list of words also as if it occurred
-    as often as the list says besides. Public texts of the same kind give two estimates: of a linear regression on
-    single words, and, where topics do not tell that already, of one on all frequent words, with the public covariance
-    in place of the private one.
+    log-odds are estimated as if it occurred in one class alone, and damped. Public texts of the same kind give two
+    estimates: of a linear regression on single words, and, where topics do not tell that already, of one on all
+    frequent words, with the public covariance in place of the private one.
     """
     damped = np.abs(ahead) + DAMPING * math.sqrt(variance / 2)
-    if prior is None:
-        return [ahead / damped]
+    if prior is None or prior.rows is None:
+        return [weights * ahead / damped]
     part = weighing.words_share / GRID
     unit = weighing.weights.max() / (weights.max() * PART_WEIGHT[0])
     least = weighing.floor / (unit if weighing.norm == "L1" else unit**2)
     mean, square = prior.moments(weights, weighing.norm, least)
     total = rows * mean * part
-    if prior.rows is None:
-        return [weights * ahead / damped, weights * ahead / (total + damped)]
     spread = CLUSTERING * rows * square * part**2
     single = weights * ahead * total / np.maximum(total**2 + spread + variance, 1e-300)
     if weighing.topics is not None:

@@ -1,8 +1,8 @@
 """From raw texts to a private classifier. Public side: sees releases only.
 
 One charge pays for three steps: how many rows each class has; one vector of sums, to which every text adds a vector of
-norm 1 made of its words and its style; and the choice of a rule from a public grid by how many texts it gets right.
-Where there are many rows for their ε, a regression on the clearest words takes the place of the choice.
+norm 1 made of its words; and the choice of a rule, a mixture of words and style, from a public grid by how many texts
+it gets right. Where there are many rows for their ε, a regression on the clearest words takes the place of the choice.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from tacit.desk.counts import GRID, Rules, Visit, check_classes, mix, mix_classes
 from tacit.desk.objective import Regressors, regress
@@ -25,15 +26,20 @@ from tacit.models._topics import Found, find_topics
 from tacit.models._words import LEAST_WORDS, Prior
 from tacit.privacy.mechanisms import Selection
 
-SHARES = {step: Fraction(part, 100) for step, part in {"labels": 2, "sums": 81, "rule": 14, "margins": 3}.items()}
-INFORMED = SHARES | {"sums": Fraction(74, 100), "rule": Fraction(21, 100)}
-"""Parts of ε: the class sizes only set scales, and choosing a rule costs a few times 1/ε rows. Public texts make more
-of the same sums, so that the choice may have more."""
+SHARES = {step: Fraction(part, 100) for step, part in {"labels": 2, "margins": 3}.items()}
+"""Parts of ε for all fits: the class sizes and the margins only set scales."""
+
+CHOICE = 6.0
+"""Part of ε for the choice of a rule, times the root of rows times ε: a choice misses by a few times 1/ε rows, which is
+much of few rows. The sums have the rest."""
+
+LEAST_CHOICE, INFORMED_CHOICE, MOST_CHOICE = 0.12, 0.21, 0.4
+"""The bounds of that part; the second is the least where there are public texts, which make more of the same sums."""
 
 LEARNING = SHARES | {"sums": Fraction(48, 100), "regression": Fraction(47, 100)}
 """The same where the last step is a regression."""
 
-ENOUGH = 10_000
+ENOUGH = 15_000
 """From so many rows, times ε, a regression beats the choice of a rule."""
 
 LEAST_LEARNING = Fraction(1, 100)
@@ -52,10 +58,8 @@ CROWD = 2
 """A text of n words usually has fewer than this times √n of the clearest ones."""
 
 STYLE_SHARE = 0.2
-"""Part of a text's vector that tells its style rather than its words."""
-
-STYLE_BESIDE_TOPICS = 0.25
-"""The same beside topics, which are few and need less."""
+"""Part of a text's vector that tells its style rather than its words, where there are more classes than two: of two,
+the choice of a rule finds out the style."""
 
 WORDS_SHARE = 0.3
 """Part of a text's vector that tells single words where public texts give topics and there are rows enough."""
@@ -105,7 +109,8 @@ class TextClassifier(PrivateClassifier):
     classes_ : array
     rules_ : the linear rule for two classes; for more, the public grid of rules, of which ``choice_`` was chosen
     clearness_ : array, one number for each bucket and bin of style
-        How far its released sums are from what noise alone would give, in scales of the noise.
+        How far its released sums are from what noise alone would give, in scales of the noise. The style of two
+        classes has no sums: there it is how clearly the rule beats always saying the larger class.
     receipt_ : Receipt
 
     Examples
@@ -176,43 +181,50 @@ class TextClassifier(PrivateClassifier):
             persons=persons,
         )
         name = f"{2**self.bits} buckets; public: {'nothing' if prior is None else prior.name}"
-        shares = _shares(prior)
-        first = visit.noise(shares["labels"], delta_share=0)
-        visit.start_freely(name, {"labels": first, "sums": visit.noise_of_sums(shares["sums"])})
+        first = visit.noise(SHARES["labels"], delta_share=0)
+        visit.start_freely(name, {"labels": first, "sums": visit.noise_of_sums(LEARNING["sums"])})
         visit.then("labels", first)
         labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
-        plenty = float(visit.epsilon) * labels.sum() >= ENOUGH * visit.unit.max_rows
-        if plenty and visit.epsilon >= LEAST_LEARNING * visit.unit.max_rows and len(classes) == 2:
+        strength = float(visit.epsilon) * labels.sum() / visit.unit.max_rows
+        binary = len(classes) == 2
+        if binary and strength >= ENOUGH and visit.epsilon >= LEAST_LEARNING * visit.unit.max_rows:
             self._learn(visit, labels, prior)
+            self._calibrate(visit, labels.sum(), labels.max())
         else:
-            self._choose(visit, labels, prior, shares)
-        if len(classes) == 2:
-            self._calibrate(visit, SHARES["margins"])
+            self._choose(visit, labels, strength, prior)
+            if binary:
+                self.clearness_[self.rules_.words :] = self._calibrate(visit, labels.sum(), labels.max())
         self.classes_ = np.array(classes)
         self.receipt_ = visit.receipt()
         return self
 
-    def _choose(self, visit: Visit, labels: Floats, prior: Prior | None, shares: dict[str, Fraction]) -> None:
-        """Release sums of words and style, and choose a rule from a grid."""
-        binary = len(labels) == 2
-        visit.then("sums", visit.noise_of_sums(shares["sums"] + (0 if binary else shares["margins"])))
-        strength = labels.sum() * float(visit.epsilon) / visit.unit.max_rows
+    def _choose(self, visit: Visit, labels: Floats, strength: float, prior: Prior | None) -> None:
+        """Release sums of words, and choose a rule from a grid."""
+        binary, choice = len(labels) == 2, _choice(prior, strength)
+        rest = 1 - choice - sum(share for step, share in SHARES.items() if binary or step != "margins")
+        visit.then("sums", visit.noise_of_sums(rest))
         found = find_topics(prior, visit.norm("sums"), strength)
         self.rules_ = self._rules_from_sums(visit, labels, prior, found, _room(prior, found, strength, binary=binary))
-        visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=not binary)
+        visit.then("rule", Selection(visit.epsilon * choice), last=not binary)
         self.choice_ = visit.choose("rule", self.rules_)
         if binary:
             mixture = self.rules_.mixtures[self.choice_ // len(THRESHOLDS)]
             threshold = self.rules_.thresholds[self.choice_ % len(THRESHOLDS)]
             self.rules_, self.choice_ = _one_rule(self.rules_, mixture, threshold), 0
 
-    def _calibrate(self, visit: Visit, share: Fraction) -> None:
-        """Turn the rule's scores into log-odds by how often it is right at which distance from its threshold."""
-        visit.then("margins", visit.noise(share, delta_share=0), last=True)
+    def _calibrate(self, visit: Visit, rows: float, larger: float) -> float:
+        """Turn the rule's scores into log-odds by how often it is right at which distance from its threshold.
+
+        Returns how clearly it beats always saying the larger class: −log of the chance that noise alone does so.
+        """
+        visit.then("margins", visit.noise(SHARES["margins"], delta_share=0), last=True)
         wrong, right = visit.margins("margins", self.rules_, 0, MARGINS)
-        slope = _slope(wrong, right, visit.deviation("margins"))
+        noise = visit.deviation("margins")
+        slope = _slope(wrong, right, noise)
         rule = self.rules_
         self.rules_ = replace(rule, weights=rule.weights * slope, thresholds=rule.thresholds * slope)
+        ahead = (rows + right.sum() - wrong.sum()) / 2 - larger
+        return float(-log_ndtr(-ahead / math.sqrt(rows / 4 + right.size * noise**2 / 2)))
 
     def _rules_from_sums(
         self, visit: Visit, labels: Floats, prior: Prior | None, found: Found | None, shares: dict[str, float]
@@ -236,8 +248,8 @@ class TextClassifier(PrivateClassifier):
         # The regression learns which words go together, so that sums of single words serve it better than topics.
         shares = {"words": 1.0, "totals": 0.0, "style": 0.0, "topics": 0.0}
         rules = self._rules_from_sums(visit, labels, prior, None, shares)
-        ways = rules.mixtures.shape[1] - 1
-        blend = np.append(np.full(ways, 1 / math.sqrt(ways)), 0.0)
+        ways = rules.mixtures.shape[1] - STYLES
+        blend = np.append(np.full(ways, 1 / math.sqrt(ways)), np.zeros(STYLES))
         buckets = rules.words // TEXT_PARTS
         clear = np.argsort(-self.clearness_[: rules.words : TEXT_PARTS], kind="stable")[:CLEAREST]
         chosen = np.full(buckets, -1, dtype=np.int64)
@@ -305,16 +317,18 @@ def _slope(wrong: Floats, right: Floats, deviation: float) -> float:
     return float(factors[np.argmin(misfit.sum(axis=1) + steps**2)])
 
 
+def _choice(prior: Prior | None, strength: float) -> Fraction:
+    """The part of ε for choosing a rule, by how many rows there are, times ε."""
+    least = INFORMED_CHOICE if prior is not None and prior.kind == "text" else LEAST_CHOICE
+    return Fraction(round(100 * min(max(CHOICE / math.sqrt(strength), least), MOST_CHOICE)), 100)
+
+
 def _room(prior: Prior | None, found: Found | None, strength: float, *, binary: bool) -> dict[str, float]:
     """Parts of a text's vector, by how many rows there are, times ε."""
+    style = 0.0 if binary else STYLE_SHARE
     if found is not None:
-        words = WORDS_SHARE if strength >= ENOUGH_FOR_WORDS else 0.0
-        style = STYLE_BESIDE_TOPICS
+        words = WORDS_SHARE * (1 - style) if strength >= ENOUGH_FOR_WORDS else 0.0
         return {"words": words, "totals": 0.0, "style": style, "topics": 1 - style - words}
-    words = 1 - STYLE_SHARE
+    words = 1 - style
     totals = TOTALS_PART * words if strength >= ENOUGH_FOR_TOTALS and binary and prior is None else 0.0
-    return {"words": words - totals, "totals": totals, "style": STYLE_SHARE, "topics": 0.0}
-
-
-def _shares(prior: Prior | None) -> dict[str, Fraction]:
-    return INFORMED if prior is not None and prior.rows is not None else SHARES
+    return {"words": words - totals, "totals": totals, "style": style, "topics": 0.0}

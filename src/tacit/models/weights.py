@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from tacit.desk.text import bucket_names, style_names
+from tacit.desk.text import STYLE, bucket_names
 from tacit.models._base import Floats
 
 BY_CHANCE = 0.2
 """How many words of a text classifier, and how many marks of style, noise alone puts on the list: at most, expected."""
+
+
+ROUNDING = 1e-9
+"""Weights that are no larger may be differences of equal numbers."""
 
 
 def feature_weights(model: Any, *, language: str | None = None) -> list[tuple[str, float]] | None:
@@ -85,11 +88,11 @@ def _of_texts(model: Any, language: str | None) -> list[tuple[str, float]] | Non
         weights[:buckets] += rules.topics.by_cell(parts[end:])
     public = bucket_names(model.bits, model.word_list or language, model.public_text, "feature_weights")
     words = [f"“{public[bucket]}”" if bucket in public else f"bucket {bucket}" for bucket in range(buckets)]
-    style = style_names()
-    names = [*words, *style]
-    # Laplace noise passes t scales with probability exp(−t), and the difference of two with (1 + t/2)·exp(−t).
-    least = np.full(len(names), math.log(len(words) / BY_CHANCE))
-    least[len(words) :] = math.log(len(style) / BY_CHANCE) + 2
-    clear = getattr(model, "clearness_", np.full(end, np.inf))[shown_of]
-    shown = np.flatnonzero((clear > least) & (weights != 0))
+    style = [f"twice as many {what}" for what in STYLE]
+    doublings = np.diff(weights[buckets:].reshape(len(STYLE), -1)[:, :-1], axis=1)  # the last mark: missing
+    names, weights = [*words, *style], np.concatenate([weights[:buckets], doublings.mean(axis=1)])
+    clear = getattr(model, "clearness_", np.full(end, np.inf))[shown_of][: len(names)]
+    # Laplace noise passes t scales with probability exp(−t).
+    least = np.repeat(np.log([len(words) / BY_CHANCE, len(style) / BY_CHANCE]), [len(words), len(style)])
+    shown = np.flatnonzero((clear > least) & (np.abs(weights) > ROUNDING))
     return _ordered((names[place], float(weights[place])) for place in shown)
