@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 import tacit
+from tacit.models import text as text_model
 from tacit.models.storage import _digest
 from tacit.models.weights import feature_weights
 
@@ -84,6 +85,21 @@ def test_it_learns_style() -> None:
     texts = [f"{rng.integers(10**8)}x" if label else "".join(rng.choice(list("abcdefgh"), 9)) for label in y]
     model = tacit.TextClassifier(epsilon=1.0, random_state=0).fit(texts[:1000], y[:1000])
     assert model.score(texts[1000:], y[1000:]) > 0.95
+
+
+@pytest.mark.parametrize(("common", "query"), [(400, "0 other feature(s)"), (9000, "36 other feature(s)")])
+def test_style_has_sums_only_where_a_class_is_rare(common: int, query: str) -> None:
+    texts, y = ["call 09061701461 now"] * 400 + ["see you"] * common, [1] * 400 + [0] * common
+    model = tacit.TextClassifier(epsilon=0.5, random_state=0).fit(texts, y)
+    assert model.receipt_["steps"][1]["query"].endswith(query)
+    assert model.predict(["see you", "call 09061701461 now"]).tolist() == [0, 1]
+
+
+def test_the_fewer_rows_the_more_of_epsilon_decides() -> None:
+    parts = [text_model._shares(None, strength, binary=True) for strength in (1.0, 300.0, 1e3, 1e4, 1e9)]
+    assert all(sum(part.values()) == 1 - text_model.LABELS for part in parts)
+    assert [float(part["rule"]) for part in parts] == [0.4, 0.35, 0.19, 0.12, 0.12]
+    assert [float(part["margins"]) for part in parts] == [0.06, 0.06, 0.05, 0.03, 0.03]
 
 
 def test_three_classes() -> None:

@@ -119,11 +119,11 @@ class Weighed:
         if weighing.cells:
             blocks += [(block, 0) for block in self._by_word(words, deviation)]
         ways = len(blocks)
-        if self.binary:
+        if not style.size:
             blocks += [(DOUBLING * kind[None, :], weighing.words) for kind in levels.T]
             directions = np.vstack([DIRECTIONS, -DIRECTIONS])
         else:
-            blocks.append((_style_odds(style, deviation / math.sqrt(2)) / 2, weighing.words))
+            blocks.append((_style_odds(style, deviation / math.sqrt(2), self.binary) / 2, weighing.words))
             directions = np.ones((1, 1))
         power: list[Power] = []
         for block, place in blocks:
@@ -185,9 +185,10 @@ def _clearness(words: Floats, style: Floats, noise: float, buckets: int, marks: 
     return clearness
 
 
-def _style_odds(style: Floats, noise: float) -> Floats:
-    """Log-odds of each style bin for each class against the rest, shrunk by the noise."""
+def _style_odds(style: Floats, noise: float, binary: bool) -> Floats:
+    """Log-odds of each style bin, shrunk by the noise: for two classes of the second, else of each against the rest."""
     total = np.maximum(style.sum(axis=0), 0)
-    ratio = np.clip((2 * style - style.sum(axis=0)) / (total + 2 * noise), -0.95, 0.95)
+    ahead = style[1:2] - style[0:1] if binary else 2 * style - style.sum(axis=0)
+    ratio = np.clip(ahead / (total + 2 * noise), -0.95, 0.95)
     odds: Floats = np.clip(2 * np.arctanh(ratio), -STYLE_CAP, STYLE_CAP)
     return odds

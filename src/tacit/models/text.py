@@ -26,21 +26,26 @@ from tacit.models._topics import Found, find_topics
 from tacit.models._words import LEAST_WORDS, Prior
 from tacit.privacy.mechanisms import Selection
 
-SHARES = {step: Fraction(part, 100) for step, part in {"labels": 2, "margins": 3}.items()}
-"""Parts of ε for all fits: the class sizes and the margins only set scales."""
+LABELS = Fraction(2, 100)
+"""Part of ε for the class sizes, which only set scales."""
 
-CHOICE = 6.0
-"""Part of ε for the choice of a rule, times the root of rows times ε: a choice misses by a few times 1/ε rows, which is
-much of few rows. The sums have the rest."""
+CHOICE, MARGIN = 6.0, 1.5
+"""Parts of ε for the choice of a rule and for its margins, times the root of rows times ε: a choice misses by a few
+times 1/ε rows, which is much of few rows. The sums have the rest."""
 
 LEAST_CHOICE, INFORMED_CHOICE, MOST_CHOICE = 0.12, 0.21, 0.4
-"""The bounds of that part; the second is the least where there are public texts, which make more of the same sums."""
+"""The bounds of the choice's part; the second is the least where there are public texts, which make more of the same
+sums."""
 
-LEARNING = SHARES | {"sums": Fraction(48, 100), "regression": Fraction(47, 100)}
-"""The same where the last step is a regression."""
+LEAST_MARGIN, MOST_MARGIN = 0.03, 0.06
+"""The bounds of the margins' part."""
 
-ENOUGH = 15_000
-"""From so many rows, times ε, a regression beats the choice of a rule."""
+LEARNING = {step: Fraction(part, 100) for step, part in {"sums": 48, "regression": 47, "margins": 3}.items()}
+"""Parts where the last step is a regression."""
+
+ENOUGH = 10_000
+"""From so many rows, times ε, a regression beats the choice of a rule. Where classes are even it does so only from half
+as many more, but rare ones gain much."""
 
 LEAST_LEARNING = Fraction(1, 100)
 """No regression below this ε for each row of a unit: on its finer grid noise would be too large for exact samplers."""
@@ -58,8 +63,12 @@ CROWD = 2
 """A text of n words usually has fewer than this times √n of the clearest ones."""
 
 STYLE_SHARE = 0.2
-"""Part of a text's vector that tells its style rather than its words, where there are more classes than two: of two,
-the choice of a rule finds out the style."""
+"""Part of a text's vector that tells its style rather than its words, unless the choice of a rule finds that out: it
+does for two classes, unless one is surely rare."""
+
+RARE = 0.1
+"""Part of the larger class below which the other is rare: then rules that never name it are hard to beat, and chance
+would decide on their style."""
 
 WORDS_SHARE = 0.3
 """Part of a text's vector that tells single words where public texts give topics and there are rows enough."""
@@ -110,7 +119,7 @@ class TextClassifier(PrivateClassifier):
     rules_ : the linear rule for two classes; for more, the public grid of rules, of which ``choice_`` was chosen
     clearness_ : array, one number for each bucket and bin of style
         How far its released sums are from what noise alone would give, in scales of the noise. The style of two
-        classes has no sums: there it is how clearly the rule beats always saying the larger class.
+        classes usually has no sums: it is as clear as the rule beats always saying the larger class.
     receipt_ : Receipt
 
     Examples
@@ -181,7 +190,7 @@ class TextClassifier(PrivateClassifier):
             persons=persons,
         )
         name = f"{2**self.bits} buckets; public: {'nothing' if prior is None else prior.name}"
-        first = visit.noise(SHARES["labels"], delta_share=0)
+        first = visit.noise(LABELS, delta_share=0)
         visit.start_freely(name, {"labels": first, "sums": visit.noise_of_sums(LEARNING["sums"])})
         visit.then("labels", first)
         labels = np.maximum(visit.labels("labels").astype(np.float64), 1.0)
@@ -189,42 +198,47 @@ class TextClassifier(PrivateClassifier):
         binary = len(classes) == 2
         if binary and strength >= ENOUGH and visit.epsilon >= LEAST_LEARNING * visit.unit.max_rows:
             self._learn(visit, labels, prior)
-            self._calibrate(visit, labels.sum(), labels.max())
+            self._calibrate(visit, labels, LEARNING["margins"])
         else:
-            self._choose(visit, labels, strength, prior)
+            shares = _shares(prior, strength, binary=binary)
+            self._choose(visit, labels, strength, prior, shares)
             if binary:
-                self.clearness_[self.rules_.words :] = self._calibrate(visit, labels.sum(), labels.max())
+                clear = self._calibrate(visit, labels, shares["margins"])
+                self.clearness_[self.rules_.words :] = clear
         self.classes_ = np.array(classes)
         self.receipt_ = visit.receipt()
         return self
 
-    def _choose(self, visit: Visit, labels: Floats, strength: float, prior: Prior | None) -> None:
+    def _choose(
+        self, visit: Visit, labels: Floats, strength: float, prior: Prior | None, shares: dict[str, Fraction]
+    ) -> None:
         """Release sums of words, and choose a rule from a grid."""
-        binary, choice = len(labels) == 2, _choice(prior, strength)
-        rest = 1 - choice - sum(share for step, share in SHARES.items() if binary or step != "margins")
-        visit.then("sums", visit.noise_of_sums(rest))
+        binary = len(labels) == 2
+        visit.then("sums", visit.noise_of_sums(shares["sums"]))
         found = find_topics(prior, visit.norm("sums"), strength)
-        self.rules_ = self._rules_from_sums(visit, labels, prior, found, _room(prior, found, strength, binary=binary))
-        visit.then("rule", Selection(visit.epsilon * choice), last=not binary)
+        surely = labels + 2 * visit.deviation("labels")
+        room = _room(prior, found, strength, style_is_chosen=binary and surely.min() >= RARE * labels.max())
+        self.rules_ = self._rules_from_sums(visit, labels, prior, found, room)
+        visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=not binary)
         self.choice_ = visit.choose("rule", self.rules_)
         if binary:
             mixture = self.rules_.mixtures[self.choice_ // len(THRESHOLDS)]
             threshold = self.rules_.thresholds[self.choice_ % len(THRESHOLDS)]
             self.rules_, self.choice_ = _one_rule(self.rules_, mixture, threshold), 0
 
-    def _calibrate(self, visit: Visit, rows: float, larger: float) -> float:
+    def _calibrate(self, visit: Visit, labels: Floats, share: Fraction) -> float:
         """Turn the rule's scores into log-odds by how often it is right at which distance from its threshold.
 
         Returns how clearly it beats always saying the larger class: −log of the chance that noise alone does so.
         """
-        visit.then("margins", visit.noise(SHARES["margins"], delta_share=0), last=True)
+        visit.then("margins", visit.noise(share, delta_share=0), last=True)
         wrong, right = visit.margins("margins", self.rules_, 0, MARGINS)
         noise = visit.deviation("margins")
         slope = _slope(wrong, right, noise)
         rule = self.rules_
         self.rules_ = replace(rule, weights=rule.weights * slope, thresholds=rule.thresholds * slope)
-        ahead = (rows + right.sum() - wrong.sum()) / 2 - larger
-        return float(-log_ndtr(-ahead / math.sqrt(rows / 4 + right.size * noise**2 / 2)))
+        ahead = (labels.sum() + right.sum() - wrong.sum()) / 2 - labels.max()
+        return float(-log_ndtr(-ahead / math.sqrt(labels.sum() / 4 + right.size * noise**2 / 2)))
 
     def _rules_from_sums(
         self, visit: Visit, labels: Floats, prior: Prior | None, found: Found | None, shares: dict[str, float]
@@ -317,18 +331,21 @@ def _slope(wrong: Floats, right: Floats, deviation: float) -> float:
     return float(factors[np.argmin(misfit.sum(axis=1) + steps**2)])
 
 
-def _choice(prior: Prior | None, strength: float) -> Fraction:
-    """The part of ε for choosing a rule, by how many rows there are, times ε."""
-    least = INFORMED_CHOICE if prior is not None and prior.kind == "text" else LEAST_CHOICE
-    return Fraction(round(100 * min(max(CHOICE / math.sqrt(strength), least), MOST_CHOICE)), 100)
+def _shares(prior: Prior | None, strength: float, *, binary: bool) -> dict[str, Fraction]:
+    """Parts of ε, by how many rows there are, times ε."""
+    informed = prior is not None and prior.kind == "text"
+    rule = min(max(CHOICE / math.sqrt(strength), INFORMED_CHOICE if informed else LEAST_CHOICE), MOST_CHOICE)
+    margins = min(max(MARGIN / math.sqrt(strength), LEAST_MARGIN), MOST_MARGIN) if binary else 0.0
+    parts = {"rule": Fraction(round(100 * rule), 100), "margins": Fraction(round(100 * margins), 100)}
+    return parts | {"sums": 1 - LABELS - sum(parts.values())}
 
 
-def _room(prior: Prior | None, found: Found | None, strength: float, *, binary: bool) -> dict[str, float]:
+def _room(prior: Prior | None, found: Found | None, strength: float, *, style_is_chosen: bool) -> dict[str, float]:
     """Parts of a text's vector, by how many rows there are, times ε."""
-    style = 0.0 if binary else STYLE_SHARE
+    style = 0.0 if style_is_chosen else STYLE_SHARE
     if found is not None:
         words = WORDS_SHARE * (1 - style) if strength >= ENOUGH_FOR_WORDS else 0.0
         return {"words": words, "totals": 0.0, "style": style, "topics": 1 - style - words}
     words = 1 - style
-    totals = TOTALS_PART * words if strength >= ENOUGH_FOR_TOTALS and binary and prior is None else 0.0
+    totals = TOTALS_PART * words if strength >= ENOUGH_FOR_TOTALS and style_is_chosen and prior is None else 0.0
     return {"words": words - totals, "totals": totals, "style": style, "topics": 0.0}
