@@ -21,9 +21,9 @@ ROUNDING = 1e-9
 def feature_weights(model: Any, *, language: str | None = None) -> list[tuple[str, float]] | None:
     """Names and weights of features: what the presence of each adds to the log-odds of the last class.
 
-    Of a text's style it is what twice as many words, digits or capitals add. The heaviest come first. Returns None for a model without such weights. A pipeline of selectors and a classifier
-    gives the weights of the selected features under their own names; a text classifier those of the words and the
-    style that can be told from noise.
+    Of a text's style it is what twice as many words, digits or capitals add. The heaviest come first. Returns None for
+    a model without such weights. A pipeline of selectors and a classifier gives the weights of the selected features
+    under their own names; a text classifier those of the words and the style that can be told from noise.
 
     Parameters
     ----------
