@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 import tacit
+from tacit.models import _rules
 from tacit.models import text as text_model
 from tacit.models.storage import _digest
 from tacit.models.weights import feature_weights
@@ -67,6 +68,27 @@ def test_public_texts_help_where_most_words_are_rare() -> None:
         models = [tacit.TextClassifier(epsilon=0.2, public_text=known, random_state=s) for s in range(3)]
         scores.append(np.mean([model.fit(train, LABELS).score(test, TRUTH) for model in models]))
     assert scores[1] > scores[0] + 0.02
+
+
+def long_texts(n: int, seed: int) -> tuple[list[str], np.ndarray[Any, Any]]:
+    """Texts of 20 to 200 words that mean nothing, and one word that tells the class in 95 of 100 texts."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    told = rng.random(n) < np.where(y == 1, 0.95, 0.05)
+    rows = [["signal"] * int(told[row]) + [*rng.choice(WORDS, rng.integers(20, 200))] for row in range(n)]
+    return [" ".join(words) for words in rows], y
+
+
+def test_a_telling_word_has_a_vote_in_texts_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (texts, labels), (others, truth) = long_texts(2000, 1), long_texts(500, 2)
+    model = tacit.TextClassifier(epsilon=2.0, random_state=0).fit(texts, labels)
+    assert model.score(others, truth) > 0.93
+    assert (feature_weights(model, language="en") or [])[0][1] > 0
+    assert model.to_sklearn().predict_proba(others) == pytest.approx(model.predict_proba(others))
+    model.save(tmp_path / "model.json")
+    assert (tacit.load(tmp_path / "model.json").decision_function(others) == model.decision_function(others)).all()
+    monkeypatch.setattr(_rules, "VOTES", 0)
+    assert tacit.TextClassifier(epsilon=2.0, random_state=0).fit(texts, labels).score(others, truth) < 0.8
 
 
 def test_a_word_list_is_public() -> None:

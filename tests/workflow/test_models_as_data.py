@@ -120,7 +120,7 @@ def test_onnx_computes_the_same(name: str) -> None:
 def feeds(session: Any, rows: Any, model: Any) -> dict[str, Any]:
     inputs = {entry.name: entry for entry in session.get_inputs()}
     if isinstance(rows, list):
-        return {"X": TextFeatures(model.bits, model.rules_.least).transform(rows).toarray()}
+        return {"X": TextFeatures.of(model).transform(rows).toarray()}
     if isinstance(rows, pl.DataFrame):
         columns = {}
         for name, entry in inputs.items():

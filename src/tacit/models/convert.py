@@ -19,12 +19,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.linear_model import LogisticRegression as LinearRule
 from sklearn.naive_bayes import BernoulliNB as CountingRule
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from tacit.desk.counts import Rules
 from tacit.desk.schemas import table_matrix
 from tacit.desk.text import TEXT_PARTS, text_matrix
 from tacit.errors import bad_parameter
@@ -73,12 +75,22 @@ class SchemaFeatures(_Encoder):
 
 
 class TextFeatures(_Encoder):
-    """Texts as ``TextClassifier`` sees them: hashed words by part, over the root of their number, style and topics."""
+    """Texts as ``TextClassifier`` sees them: hashed words by part, over the root of their number, style and topics.
 
-    def __init__(self, bits: int = 14, least: int = 4, topics: Any = None) -> None:
+    Words that have a vote, however long the text, stand once more at the end, as they are.
+    """
+
+    def __init__(self, bits: int = 14, least: int = 4, topics: Any = None, votes: Any = ()) -> None:
         self.bits = bits
         self.least = least
         self.topics = topics
+        self.votes = votes
+
+    @classmethod
+    def of(cls, model: TextClassifier) -> TextFeatures:
+        """The features of a fitted classifier."""
+        rules = model.rules_
+        return cls(model.bits, rules.least, rules.topics, _voting(rules))
 
     def transform(self, X: Any) -> Any:
         """Encode texts."""
@@ -86,11 +98,14 @@ class TextFeatures(_Encoder):
         words = matrix.indices < TEXT_PARTS << self.bits
         owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
         lengths = np.maximum(np.bincount(owner[words], minlength=matrix.shape[0]), self.least)
+        blocks = [matrix]
+        if self.topics is not None:
+            sums, divisors = self.topics.sums(matrix.indptr.astype(np.int64), matrix.indices)
+            blocks.append(sp.csr_array(sums / divisors[:, None]))
+        if len(self.votes):
+            blocks.append(sp.csr_array(matrix[:, self.votes]))
         matrix.data[words] /= np.sqrt(lengths.astype(np.float64))[owner[words]]
-        if self.topics is None:
-            return matrix
-        sums, divisors = self.topics.sums(matrix.indptr.astype(np.int64), matrix.indices)
-        return sp.csr_array(sp.hstack([matrix, sp.csr_array(sums / divisors[:, None])]))
+        return matrix if len(blocks) == 1 else sp.csr_array(sp.hstack(blocks))
 
 
 def scale_rows(X: Any, norm: Any = "L1") -> Any:
@@ -139,7 +154,7 @@ def _steps(model: Any) -> list[tuple[str, Any]]:
         ]
     if isinstance(model, TextClassifier):
         coef, intercept = text_coefficients(model)
-        encoder = TextFeatures(model.bits, model.rules_.least, model.rules_.topics)
+        encoder = TextFeatures.of(model)
         return [("encode", encoder), ("classify", linear_rule(coef, intercept, model.classes_))]
     if isinstance(model, SelectingClassifier):
         encode = [] if model.schema is None else [("encode", SchemaFeatures(model.schema))]
@@ -176,19 +191,24 @@ def linear_rule(coef: Floats, intercept: Floats, classes: Any) -> LinearRule:
     return rule
 
 
+def _voting(rules: Rules) -> NDArray[np.int64]:
+    """Words that count however long the text is."""
+    return np.flatnonzero(rules.weights[: rules.words, np.array(rules.power) == "none"].any(axis=1))
+
+
 def text_coefficients(model: TextClassifier) -> tuple[Floats, Floats]:
     """The chosen rule over the features of :class:`TextFeatures`, and its intercepts."""
     rules, classes = model.rules_, len(model.classes_)
     power = np.array(rules.power)
-    as_expected = set(rules.power) <= {"root", "none"} and not (
-        rules.weights[rules.words :, power == "root"].any() or rules.weights[: rules.words, power == "none"].any()
-    )
-    if not as_expected:
-        raise bad_parameter("to_sklearn", "model", "a rule that divides words, and words alone, by a root", "another")
     mixture = rules.mixtures[model.choice_ // len(rules.thresholds)]
     threshold = rules.thresholds[model.choice_ % len(rules.thresholds)]
+    as_expected = set(rules.power) <= {"root", "none"} and not rules.weights[rules.words :, power == "root"].any()
+    if not as_expected:
+        raise bad_parameter("to_sklearn", "model", "a rule that divides words, and words alone, by a root", "another")
     if classes == 2:
-        return (rules.weights @ mixture)[None, :], np.array([-threshold])
+        divided, plain = (rules.weights @ (mixture * (power == kind)) for kind in ("root", "none"))
+        once = np.append(divided[: rules.words], plain[rules.words :])
+        return np.append(once, plain[_voting(rules)])[None, :], np.array([-threshold])
     blocks = rules.weights.reshape(len(rules.weights), len(mixture), classes)
     offsets = np.zeros(classes) if rules.offsets is None else rules.offsets
     return SLOPE * np.einsum("dpc,p->cd", blocks, mixture), SLOPE * threshold * offsets

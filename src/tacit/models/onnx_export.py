@@ -2,7 +2,7 @@
 
 - a model of matrices has the input ``X``: doubles; a feature is present where the entry is neither 0 nor NaN;
 - a :class:`TabularClassifier` without text has an input for each column, of shape (rows, 1): texts, or doubles;
-- a :class:`TextClassifier` has the input ``X``: what :class:`tacit.models.convert.TextFeatures` makes of texts.
+- a :class:`TextClassifier` has the input ``X``: what ``tacit.models.convert.TextFeatures.of(model)`` makes of texts.
 
 Outputs are ``label`` and ``probabilities``. ONNX cannot hash words, so texts are encoded outside of the graph. Texts of
 a category must come without outer white space; a missing number is NaN.

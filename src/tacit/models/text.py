@@ -262,8 +262,8 @@ class TextClassifier(PrivateClassifier):
         # The regression learns which words go together, so that sums of single words serve it better than topics.
         shares = {"words": 1.0, "totals": 0.0, "style": 0.0, "topics": 0.0}
         rules = self._rules_from_sums(visit, labels, prior, None, shares)
-        ways = rules.mixtures.shape[1] - STYLES
-        blend = np.append(np.full(ways, 1 / math.sqrt(ways)), np.zeros(STYLES))
+        by_root = np.array([power == "root" for power in rules.power])  # neither votes nor style
+        blend = by_root / math.sqrt(by_root.sum())
         buckets = rules.words // TEXT_PARTS
         clear = np.argsort(-self.clearness_[: rules.words : TEXT_PARTS], kind="stable")[:CLEAREST]
         chosen = np.full(buckets, -1, dtype=np.int64)

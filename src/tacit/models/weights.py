@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,8 @@ from tacit.models._base import Floats
 BY_CHANCE = 0.2
 """How many words of a text classifier, and how many marks of style, noise alone puts on the list: at most, expected."""
 
+USUAL_WORDS = 16
+"""Words of a text in which a word's weight is told: it is divided by the root of their number."""
 
 ROUNDING = 1e-9
 """Weights that are no larger may be differences of equal numbers."""
@@ -21,9 +24,10 @@ ROUNDING = 1e-9
 def feature_weights(model: Any, *, language: str | None = None) -> list[tuple[str, float]] | None:
     """Names and weights of features: what the presence of each adds to the log-odds of the last class.
 
-    Of a text's style it is what twice as many words, digits or capitals add. The heaviest come first. Returns None for
-    a model without such weights. A pipeline of selectors and a classifier gives the weights of the selected features
-    under their own names; a text classifier those of the words and the style that can be told from noise.
+    Of a text's style it is what twice as many words, digits or capitals add, and of a word what it adds in a text of
+    sixteen words. The heaviest come first. Returns None for a model without such weights. A pipeline of selectors and
+    a classifier gives the weights of the selected features under their own names; a text classifier those of the words
+    and the style that can be told from noise.
 
     Parameters
     ----------
@@ -79,7 +83,8 @@ def _of_texts(model: Any, language: str | None) -> list[tuple[str, float]] | Non
     rules = model.rules_
     if len(model.classes_) != 2:
         return None
-    parts = rules.weights @ rules.mixtures[model.choice_ // len(rules.thresholds)]
+    scale = np.where(np.array(rules.power) == "root", 1 / math.sqrt(USUAL_WORDS), 1.0)
+    parts = rules.weights @ (scale * rules.mixtures[model.choice_ // len(rules.thresholds)])
     buckets = 1 << model.bits
     parted, end = rules.words // buckets, rules.words + rules.others
     shown_of = np.r_[: rules.words : parted, rules.words : end]  # words at a text's beginning; later ones weigh less
