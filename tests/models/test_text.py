@@ -121,7 +121,7 @@ def test_the_fewer_rows_the_more_of_epsilon_decides() -> None:
     parts = [text_model._shares(None, strength, binary=True) for strength in (1.0, 300.0, 1e3, 1e4, 1e9)]
     assert all(sum(part.values()) == 1 - text_model.LABELS for part in parts)
     assert [float(part["rule"]) for part in parts] == [0.4, 0.35, 0.19, 0.12, 0.12]
-    assert [float(part["margins"]) for part in parts] == [0.06, 0.06, 0.03, 0.03, 0.03]
+    assert [float(part["margins"]) for part in parts] == [0.06, 0.06, 0.06, 0.03, 0.03]
 
 
 def test_three_classes() -> None:

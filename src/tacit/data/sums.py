@@ -327,14 +327,19 @@ def mix(scores: Floats, mixture: Floats) -> Floats:
 def count_correct(batches: Iterable[Rows], rules: Rules, *, classes: int, unit: Unit, version: str) -> Exact:
     """Count how many rows each rule gets right: the utilities of a private choice."""
     correct = np.zeros((len(rules.mixtures), len(rules.thresholds)), dtype=np.int64)
-    for rows in batches:
+
+    def counted(rows: Rows) -> Longs:
         scores = row_scores(rows.indptr, rows.indices, rules)
-        for i, mixture in enumerate(rules.mixtures):
-            correct[i] += (
-                _binary_hits(mix(scores, mixture), rows.labels, rules.thresholds)
-                if classes == 2
-                else _class_hits(scores, mixture, rows.labels, rules, classes)
-            )
+        hits = [
+            _binary_hits(mix(scores, mixture), rows.labels, rules.thresholds)
+            if classes == 2
+            else _class_hits(scores, mixture, rows.labels, rules, classes)
+            for mixture in rules.mixtures
+        ]
+        return np.stack(hits)
+
+    for part in each_batch(batches, counted):
+        correct += part
     return Exact(
         correct.ravel(),
         sensitivity=Sensitivity.of_correct_counts(Bound(rows=unit.max_rows, ones=1), rules.candidates),

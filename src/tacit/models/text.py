@@ -29,7 +29,7 @@ from tacit.privacy.mechanisms import Selection
 LABELS = Fraction(2, 100)
 """Part of ε for the class sizes, which only set scales."""
 
-CHOICE, MARGIN = 6.0, 1.0
+CHOICE, MARGIN = 6.0, 2.0
 """Parts of ε for the choice of a rule and for its margins, times the root of rows times ε: a choice misses by a few
 times 1/ε rows, which is much of few rows. The sums have the rest."""
 
