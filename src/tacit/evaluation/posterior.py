@@ -19,8 +19,8 @@ from tacit.evaluation.model import Evidence, Floats, Model, State
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
 LEAST_BEND, BEND, MOST_STEEP = 0.04, 0.08, 12.0
-# Chance of a corner in a bin at the ends, or where the slope falls e⁴-fold or more: at least, and for each bin that there
-# is. The more bins, the better all else is known, and the more of what is left open is inside of them.
+# Chance of a corner in a bin at the ends, or where the slope falls e⁴-fold or more: at least, and for each bin that
+# there is. The more bins, the better all else is known, and the more of what is left open is inside of them.
 LEAST_CORNERS, CORNERS, SHARP = 0.08, 0.01, 4.0
 TIED_SHARES, FEW_SCALES, MANY_SCALES, EMPTY, FAR = 1.8, 2.5, 7.0, 0.1, 4.0
 ONE_SIDED = 1 / 3  # chance of ties where one class is nearly all in a bin and the other is not
