@@ -113,7 +113,9 @@ def test_style_is_named() -> None:
     texts = [f"{word}{rng.integers(10**7, 10**8)}" if label else word for word, label in zip(letters, y, strict=True)]
     weights = dict(feature_weights(tacit.TextClassifier(1.0, random_state=0).fit(texts, y)) or [])
     assert weights["twice as many digits"] > 0
-    assert not feature_weights(tacit.TextClassifier(1.0, random_state=0).fit(texts, rng.permutation(y)))
+    for seed in range(8):  # a rule that was chosen as the best of many on noise is no sign of style
+        shuffled = tacit.TextClassifier(1.0, random_state=seed).fit(texts, rng.permutation(y))
+        assert not any(name.startswith("twice") for name, _ in feature_weights(shuffled) or [])
 
 
 def test_a_model_of_somebody_s_own_may_name_its_weights() -> None:

@@ -119,7 +119,7 @@ class TextClassifier(PrivateClassifier):
     rules_ : the linear rule for two classes; for more, the public grid of rules, of which ``choice_`` was chosen
     clearness_ : array, one number for each bucket and bin of style
         How far its released sums are from what noise alone would give, in scales of the noise. The style of two
-        classes usually has no sums: it is as clear as the rule beats always saying the larger class.
+        classes usually has no sums: it is as clear as the rule, the best of many, beats always saying the larger class.
     receipt_ : Receipt
 
     Examples
@@ -201,18 +201,19 @@ class TextClassifier(PrivateClassifier):
             self._calibrate(visit, labels, LEARNING["margins"])
         else:
             shares = _shares(prior, strength, binary=binary)
-            self._choose(visit, labels, strength, prior, shares)
+            tried = self._choose(visit, labels, strength, prior, shares)
             if binary:
                 clear = self._calibrate(visit, labels, shares["margins"])
-                self.clearness_[self.rules_.words :] = clear
+                # The rule was chosen as the best of many on the very rows that are counted.
+                self.clearness_[self.rules_.words :] = max(clear - math.log(tried), 0.0)
         self.classes_ = np.array(classes)
         self.receipt_ = visit.receipt()
         return self
 
     def _choose(
         self, visit: Visit, labels: Floats, strength: float, prior: Prior | None, shares: dict[str, Fraction]
-    ) -> None:
-        """Release sums of words, and choose a rule from a grid."""
+    ) -> int:
+        """Release sums of words, and choose a rule from a grid; returns how many rules there were."""
         binary = len(labels) == 2
         visit.then("sums", visit.noise_of_sums(shares["sums"]))
         found = find_topics(prior, visit.norm("sums"), strength)
@@ -221,10 +222,12 @@ class TextClassifier(PrivateClassifier):
         self.rules_ = self._rules_from_sums(visit, labels, prior, found, room)
         visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=not binary)
         self.choice_ = visit.choose("rule", self.rules_)
+        tried = self.rules_.candidates
         if binary:
             mixture = self.rules_.mixtures[self.choice_ // len(THRESHOLDS)]
             threshold = self.rules_.thresholds[self.choice_ % len(THRESHOLDS)]
             self.rules_, self.choice_ = _one_rule(self.rules_, mixture, threshold), 0
+        return tried
 
     def _calibrate(self, visit: Visit, labels: Floats, share: Fraction) -> float:
         """Turn the rule's scores into log-odds by how often it is right at which distance from its threshold.
