@@ -83,7 +83,7 @@ def test_a_telling_word_has_a_vote_in_texts_of_any_length(tmp_path: Path, monkey
     (texts, labels), (others, truth) = long_texts(2000, 1), long_texts(500, 2)
     model = tacit.TextClassifier(epsilon=2.0, random_state=0).fit(texts, labels)
     assert model.score(others, truth) > 0.93
-    assert (feature_weights(model, language="en") or [])[0][1] > 0
+    assert (feature_weights(model) or [])[0][1] > 0
     assert model.to_sklearn().predict_proba(others) == pytest.approx(model.predict_proba(others))
     model.save(tmp_path / "model.json")
     assert (tacit.load(tmp_path / "model.json").decision_function(others) == model.decision_function(others)).all()
