@@ -1,8 +1,9 @@
 """From raw texts to a private classifier. Public side: sees releases only.
 
 One charge pays for three steps: how many rows each class has; one vector of sums, to which every text adds a vector of
-norm 1 made of its words; and the choice of a rule, a mixture of words and style, from a public grid by how many texts
-it gets right. Where there are many rows for their ε, a regression on the clearest words takes the place of the choice.
+norm 1 made of its words; and the choice of a rule, a mixture of words, votes of the clearest ones and style, from a
+public grid by how many texts it gets right. Where there are many rows for their ε, a regression on the clearest words
+takes the place of the choice.
 """
 
 from __future__ import annotations
