@@ -330,13 +330,9 @@ def count_correct(batches: Iterable[Rows], rules: Rules, *, classes: int, unit: 
 
     def counted(rows: Rows) -> Longs:
         scores = row_scores(rows.indptr, rows.indices, rules)
-        hits = [
-            _binary_hits(mix(scores, mixture), rows.labels, rules.thresholds)
-            if classes == 2
-            else _class_hits(scores, mixture, rows.labels, rules, classes)
-            for mixture in rules.mixtures
-        ]
-        return np.stack(hits)
+        if classes == 2:
+            return np.stack([_binary_hits(mix(scores, m), rows.labels, rules.thresholds) for m in rules.mixtures])
+        return np.stack([_class_hits(scores, m, rows.labels, rules, classes) for m in rules.mixtures])
 
     for part in each_batch(batches, counted):
         correct += part
