@@ -19,6 +19,8 @@ Value = str | int | float
 MAX_FEATURES = 2**31 - 1
 BLANKS = " \t\r\n"
 """Outer white space that is removed from values before they are compared."""
+EXACT = 2**53
+"""Whole numbers below this are told apart by 64-bit floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +260,8 @@ def check_values(owner: str, name: str, values: tuple[Value, ...], *, least: int
     numbers = all(isinstance(value, int | float) and math.isfinite(value) for value in plain)
     if len(plain) < least or not (texts or numbers):
         raise bad_entry(owner, name, f"at least {least} value(s), all texts or all finite numbers", list(plain))
+    if numbers and any(isinstance(value, int) and abs(value) >= EXACT for value in plain):
+        raise bad_entry(owner, name, "whole numbers below 2^53", list(plain), "Declare longer ones as texts.")
     told_apart = {value.strip(BLANKS) if isinstance(value, str) else float(value) for value in plain}
     if len(told_apart) < len(plain):
         raise bad_entry(owner, name, "values that differ from each other (outer white space aside)", list(plain))

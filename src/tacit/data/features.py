@@ -44,6 +44,8 @@ NUMBER_PATTERN = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
 _INFINITE = {"inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
 _BOOLEANS = {"true": 1.0, "false": 0.0}
+LONG = [kind for kind in (pl.Int128, getattr(pl, "UInt128", None)) if kind is not None]
+"""Types of whole numbers that numpy does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +239,7 @@ def match_values(
         # A declared value stays itself even where the same text stands for "missing" elsewhere.
         absent = (text.is_null() | text.is_in(list(missing))).to_numpy() & (codes < 0)
         return codes, absent
-    if series.dtype.is_integer() and not series.null_count():
+    if series.dtype.is_integer() and not series.null_count() and series.dtype not in LONG:
         numbers, absent = series.to_numpy(), np.zeros(len(series), dtype=np.bool_)
         if values == tuple(range(len(values))) and ((numbers >= 0) & (numbers < len(values))).all():
             return numbers.astype(np.int64), absent  # labels that are their own positions
@@ -267,11 +269,14 @@ def as_text(series: pl.Series, name: str) -> pl.Series:
     if kind == pl.Boolean:
         return series.replace_strict({True: "true", False: "false"}, default=None, return_dtype=pl.String)
     if kind.is_float():
+        series = series.cast(pl.Float64)
         whole = series.is_finite() & (series == series.floor()) & (series.abs() < 2.0**63)
         integral = series.set(~whole.fill_null(False), None).cast(pl.Int64).cast(pl.String)
         return integral.zip_with(whole.fill_null(False), series.fill_nan(None).cast(pl.String))
-    if kind.is_decimal() or kind in (pl.Date, pl.Time) or isinstance(kind, pl.Datetime):
+    if kind == pl.Date:
         return series.cast(pl.String)
+    if kind.is_decimal() or kind == pl.Time or isinstance(kind, pl.Datetime | pl.Duration):
+        return _exactly(series)
     if kind == pl.Binary:
         return repair_utf8(series, None, name)
     raise SchemaError(
@@ -279,6 +284,22 @@ def as_text(series: pl.Series, name: str) -> pl.Series:
         "Turn it into one of them first.",
         column=name,
     )
+
+
+def _exactly(series: pl.Series) -> pl.Series:
+    """Decimals and times as text that does not depend on the precision of their column; moments in UTC."""
+    kind = series.dtype
+    if isinstance(kind, pl.Duration):
+        return series.dt.total_milliseconds().cast(pl.String) + " ms"
+    zoned = isinstance(kind, pl.Datetime) and kind.time_zone is not None
+    if zoned:
+        series = series.dt.convert_time_zone("UTC")
+    if isinstance(kind, pl.Datetime):
+        text = series.dt.to_string("%Y-%m-%d %H:%M:%S%.9f")
+    else:
+        text = series.dt.to_string("%H:%M:%S%.9f") if kind == pl.Time else series.cast(pl.String)
+    text = text.str.replace(r"(\.[0-9]*?)0+$", "$1").str.strip_suffix(".")
+    return text + "+00:00" if zoned else text
 
 
 def as_numbers(series: pl.Series, missing: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -9,12 +9,14 @@ import hashlib
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from tacit.data.bounding import Bounding, first_of_each, row_order
+from tacit.data.columns import EXACT
 from tacit.data.errors import SchemaError
-from tacit.data.features import plain_text
-from tacit.data.sources import as_series
+from tacit.data.features import LONG, as_numbers, match_values, plain_text
+from tacit.data.series import as_series
 from tacit.errors import PrivacyError, bad_parameter
 from tacit.privacy.exact import Exact
 from tacit.privacy.grid import CELLS, cells_of
@@ -56,15 +58,13 @@ class Scores:
         persons: Any = None,
         seed: int | None = None,
     ) -> None:
-        labels, scores = _column("y_true", y_true), _column("y_score", y_score)
+        (labels, wanted), scores = _labels(y_true, pos_label), _real_numbers(y_score)
         if len(labels) != len(scores):
             raise SchemaError("'y_true' and 'y_score' must have the same length.")
-        if scores.dtype.kind not in "fiub":
-            raise bad_parameter("roc_curve", "y_score", "real numbers", f"dtype {scores.dtype}")
         if unit.column is not None:
-            labels, scores = _bounded(labels == pos_label, scores, persons, unit, seed)
-            pos_label = True
-        self._fill(_histogram(labels, scores, pos_label, score_range), unit, f"{unit}|{pos_label!r}|{score_range}")
+            labels, scores = _bounded(labels == wanted, scores, persons, unit, seed)
+            wanted = True
+        self._fill(_histogram(labels, scores, wanted, score_range), unit, f"{unit}|{pos_label!r}|{score_range}")
 
     @classmethod
     def of_cells(cls, cells: Ints, unit: Unit, rule: str) -> Scores:
@@ -157,27 +157,64 @@ def median_profiles(sums: Ints, cuts: Ints, width: int) -> Ints:
     return np.concatenate([cell(middle), cell(middle + steps) - cell(middle - steps), far], axis=1)
 
 
-def _column(name: str, values: Any) -> NDArray[Any]:
-    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if array.ndim != 1:
-        raise bad_parameter("roc_curve", name, "one-dimensional", f"{array.ndim} dimensions")
-    return np.asarray(array)
+def _labels(values: Any, pos_label: Any) -> tuple[NDArray[Any], Any]:
+    """Labels and the one that is positive: numbers as they are, and of anything else whether they are positive.
+
+    Each label is compared by itself: a text among numbers must not turn the others into texts.
+    """
+    wanted = pos_label.item() if isinstance(pos_label, np.generic) else pos_label
+    numbers = _as_they_are("y_true", values)
+    if numbers is not None and isinstance(wanted, int | float):
+        return numbers, wanted
+    if isinstance(wanted, int) and abs(wanted) >= EXACT:
+        wanted = str(wanted)
+    codes, _ = match_values(as_series("y_true", values), (wanted,), ())
+    return codes == 0, True
+
+
+def _real_numbers(values: Any) -> NDArray[Any]:
+    """Scores; NaN for what is no number."""
+    numbers = _as_they_are("y_score", values)
+    if numbers is not None:
+        return numbers
+    series = as_series("y_score", values)
+    mixed = isinstance(values, list | tuple) or str(getattr(values, "dtype", "")) in ("object", "category")
+    if not (mixed or series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
+        raise bad_parameter("roc_curve", "y_score", "real numbers", f"type {series.dtype}")
+    return as_numbers(series, ())[0]
+
+
+def _as_they_are(name: str, values: Any) -> NDArray[Any] | None:
+    """An array of real numbers without gaps, not copied; None where there is anything else."""
+    kind = getattr(values, "dtype", None)
+    if isinstance(values, pl.Series):
+        whole = values.dtype.is_integer() or values.dtype.is_float() or values.dtype == pl.Boolean
+        return values.to_numpy() if whole and not values.null_count() and values.dtype not in LONG else None
+    shape = getattr(values, "shape", None)
+    if shape is not None and len(shape) != 1:
+        raise bad_parameter("roc_curve", name, "one-dimensional", f"{len(shape)} dimensions")
+    if not isinstance(kind, np.dtype):
+        return None
+    if kind.kind == "c":
+        raise bad_parameter("roc_curve", name, "real numbers", f"type {kind}")
+    return np.asarray(values) if kind.kind in "fiub" else None
 
 
 def _histogram(labels: NDArray[Any], scores: NDArray[Any], pos_label: Any, span: tuple[float, float]) -> Ints:
     """Count by class and cell, a chunk at a time, so that memory does not grow with the number of scores."""
     counts = np.zeros(2 * CELLS, dtype=np.int64)
     lot = np.empty(min(_LOT, len(scores)), dtype=np.int64)
-    low, width = span[0], span[1] - span[0]
+    low, high, width = *span, span[1] - span[0]
     for first in range(0, len(scores), _LOT):
         last = min(first + _LOT, len(scores))
         for start in range(first, last, _CHUNK):
             stop = min(start + _CHUNK, last)
             part = scores[start:stop].astype(np.float64)
+            np.fmax(part, low, out=part)  # a NaN becomes the lowest
+            np.minimum(part, high, out=part)
             if span != (0.0, 1.0):
                 part = (part - low) / width
-            np.fmax(part, 0.0, out=part)  # a NaN becomes 0
-            np.minimum(part, 1.0, out=part)
+                np.minimum(part, 1.0, out=part)
             cells = lot[start - first : stop - first]
             cells[:] = labels[start:stop] == pos_label
             cells *= CELLS

@@ -20,13 +20,13 @@ import xxhash
 
 from tacit.data.columns import SparseColumn
 from tacit.data.errors import SchemaError
-from tacit.data.features import Where, as_text, encode, label_codes
+from tacit.data.features import Where, encode, label_codes
 from tacit.data.files import FileOptions, check_files, format_of, list_files, pieces
 from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
+from tacit.data.series import as_series
 from tacit.data.sparse import check_matrix, libsvm_rows, matrix_persons, matrix_rows
-from tacit.data.text import valid_text
 from tacit.errors import bad_parameter
 
 BATCH_ROWS = 1 << 14
@@ -230,57 +230,6 @@ def _array_labels(y: Any, schema: Schema, strict: Where | None, n_rows: int) -> 
     if len(series) != n_rows:
         raise SchemaError("'y' must have one label for each row of the data.")
     return label_codes(series, schema, strict, "y")
-
-
-def as_series(name: str, values: Any) -> pl.Series:
-    """A column from whatever one-dimensional thing a user has."""
-    if isinstance(values, pl.Series):
-        return values.rename(name)
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return pl.Series(name, pl.from_arrow(values))
-    if isinstance(values, list | tuple):
-        return _object_series(name, list(values))  # numpy would pad all texts to the longest
-    array = np.asarray(values) if not hasattr(values, "to_numpy") else values.to_numpy()
-    if array.ndim != 1:
-        raise bad_parameter("open_source", name, "one-dimensional", f"{array.ndim} dimensions")
-    if array.dtype.kind in "OUT":
-        return _object_series(name, array.tolist())
-    return pl.Series(name, array)
-
-
-def _object_series(name: str, values: list[Any]) -> pl.Series:
-    """Python objects: texts, or numbers with None or NaN among them.
-
-    A value has the same text whatever stands beside it: otherwise one row more could change the coins of others.
-    """
-    try:
-        return valid_text(values).rename(name)  # the usual case, in one go
-    except (TypeError, ValueError):
-        plain = [None if _is_missing(value) else value for value in values]
-    plain = [value.item() if isinstance(value, np.generic) else value for value in plain]
-    kinds = {type(value) for value in plain if value is not None}
-    if kinds <= {str}:
-        return valid_text(plain).rename(name)
-    if kinds == {bool} or kinds <= {int, float}:
-        return pl.Series(name, plain, strict=False)
-    return valid_text([_as_written(value) for value in plain]).rename(name)
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas.NA is neither equal nor unequal to itself
-        return True
-
-
-def _as_written(value: Any) -> str | None:
-    """A value as the text that it has in a column of its kind."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool | int | float):
-        text: str | None = as_text(pl.Series([value], strict=False), "")[0]
-        return text
-    return str(value)
 
 
 def as_frame(data: Any, schema: Schema) -> pl.DataFrame:

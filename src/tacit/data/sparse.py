@@ -20,6 +20,7 @@ from tacit.data.hashing import Longs
 from tacit.data.readers import LINE
 from tacit.data.rows import Rows, offsets_of
 from tacit.data.schema import Schema
+from tacit.data.series import as_series
 
 _PAIR = r"^([0-9]{1,18}):(.*)$"
 
@@ -130,7 +131,7 @@ def matrix_persons(persons: Any, schema: Schema, n_rows: int) -> pl.Series | Non
         return None
     if persons is None:
         raise SchemaError(f"The unit is {schema.unit}: pass who each row belongs to as persons=.")
-    series = plain_text(pl.Series(schema.unit.column, persons), schema.missing)
+    series = plain_text(as_series(schema.unit.column, persons), schema.missing)
     if len(series) != n_rows:
         raise SchemaError("'persons' must have one entry for each row.")
     return series

@@ -28,7 +28,8 @@ from tacit.data.bounding import KEY, PERSON_COIN, RAW_COIN, ROW_COIN, FeatureHas
 from tacit.data.features import as_text, plain_text
 from tacit.data.hashing import Longs, chain, hash_strings
 from tacit.data.rows import Rows
-from tacit.data.sources import Job, Source, as_series
+from tacit.data.series import as_series
+from tacit.data.sources import Job, Source
 from tacit.errors import PrivacyError, bad_parameter
 from tacit.ledger import Account
 from tacit.privacy.unit import Unit

@@ -32,7 +32,8 @@ from tacit.data.features import Where, label_codes, plain_text
 from tacit.data.hashing import Longs, hash_strings
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
-from tacit.data.sources import Job, Source, as_series
+from tacit.data.series import as_series
+from tacit.data.sources import Job, Source
 from tacit.errors import bad_parameter
 from tacit.privacy.exact import Exact
 from tacit.privacy.unit import Bound, Sensitivity, Unit

@@ -24,7 +24,8 @@ from tacit.data.features import Where, encode, label_codes, plain_text
 from tacit.data.hashing import Longs, chain, hash_strings
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
-from tacit.data.sources import Source, as_series
+from tacit.data.series import as_series
+from tacit.data.sources import Source
 from tacit.data.sparse import check_matrix, matrix_persons, matrix_rows
 from tacit.data.split import coin_limit, raw_keys, split_name
 from tacit.errors import PrivacyError

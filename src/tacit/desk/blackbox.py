@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tacit.data.features import match_values
+from tacit.data.series import as_series
 from tacit.data.split import rows_of
 from tacit.desk.payer import one_off
 from tacit.errors import bad_parameter
@@ -73,10 +75,10 @@ def pay_for_black_box(
 
 
 def declared_rows(X: Any, y: Any, classes: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The rows that have a declared label; the others are left out, as everywhere."""
-    labels = np.asarray(y)
-    kept = np.isin(labels, np.array(classes))
-    return rows_of(X, kept), labels[kept]
+    """The rows that have a declared label, written as it was declared; the others are left out, as everywhere."""
+    codes, _ = match_values(as_series("y", y), classes, ())
+    kept = codes >= 0
+    return rows_of(X, kept), np.array(classes)[codes[kept]]
 
 
 def foreign(X: Any) -> Any:

@@ -9,11 +9,15 @@ import warnings
 from typing import Any
 
 import numpy as np
+import polars as pl
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import validation
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.data.features import as_numbers
+from tacit.data.series import as_series
 from tacit.desk.cluster import table_visit
 from tacit.desk.counts import Visit, check_classes
 from tacit.desk.schemas import matrix_schema
@@ -77,6 +81,12 @@ def matrix_input(estimator: Any, X: Any, *, reset: bool, dtype: str | None = "nu
 
     With ``as_it_is`` only the number and names of the columns are looked at, and nothing is converted.
     """
+    owner = type(estimator).__name__
+    if dtype is not None:
+        X = _of_numbers(X, owner)
+    if not as_it_is and _dimensions(X) != 2:
+        remedy = "Expected 2D array: reshape your data, with .reshape(-1, 1) if it has a single feature."
+        raise bad_parameter(owner, "X", "a matrix, rows × features", f"{_dimensions(X)} dimension(s)", remedy)
     rules = {"accept_sparse": "csr", "dtype": dtype, "ensure_min_samples": 0 if reset else 1}
     if hasattr(validation, "validate_data"):
         rules |= {"ensure_all_finite": False, "skip_check_array": as_it_is}
@@ -85,22 +95,59 @@ def matrix_input(estimator: Any, X: Any, *, reset: bool, dtype: str | None = "nu
     return estimator._validate_data(X, reset=reset, **rules)
 
 
+def _of_numbers(X: Any, owner: str) -> Any:
+    """A matrix with numbers alone: a cell that is none becomes NaN, which counts as absent. An error would tell it."""
+    if sp.issparse(X):
+        return X
+    if isinstance(X, pl.DataFrame):
+        return X.select(pl.Series(column.name, as_numbers(column, ())[0]) for column in X.get_columns())
+    if hasattr(X, "columns") and hasattr(X, "iloc"):
+        if all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in X.dtypes):
+            return X
+        columns = [X.iloc[:, place] for place in range(X.shape[1])]
+        return type(X)(_numbers(columns, len(X)), columns=X.columns, index=X.index)
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        raise bad_parameter(owner, "X", "a matrix, rows × features", "rows of several lengths") from None
+    if array.dtype.kind == "c":
+        raise bad_parameter(owner, "X", "a matrix of real numbers", "complex ones", "Complex data not supported.")
+    if array.dtype.kind in "biuf" or array.ndim != 2:
+        return array
+    return _numbers([array[:, place] for place in range(array.shape[1])], len(array))
+
+
+def _numbers(columns: list[Any], n_rows: int) -> Any:
+    found = [as_numbers(as_series("X", column), ())[0] for column in columns]
+    return np.column_stack(found) if found else np.empty((n_rows, 0))
+
+
+def _dimensions(values: Any) -> int:
+    """How many dimensions something has, by its type alone."""
+    shape = getattr(values, "shape", None)
+    return 1 if shape is None else len(shape)
+
+
 def label_input(estimator: Any, X: Any, y: Any) -> Any:
     """Check that there is one label for each row, without looking at the labels."""
     owner = type(estimator).__name__
     if y is None:
         raise bad_parameter(owner, "y", "given: it requires y to be passed, but the target y is None", None)
-    labels = y if hasattr(y, "__len__") else np.asarray(y)
-    if np.ndim(labels) == 2 and np.shape(labels)[1] == 1:
+    labels: Any = y if hasattr(y, "__len__") else np.asarray(y)
+    if isinstance(labels, list | tuple):
+        labels = [label[0] if isinstance(label, list | tuple) and len(label) == 1 else label for label in labels]
+    dimensions = _dimensions(labels)
+    if dimensions == 2 and labels.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, ).",
             DataConversionWarning,
             stacklevel=4,
         )
         labels = np.asarray(labels).ravel()
-    if np.ndim(labels) != 1 or len(labels) != (X.shape[0] if hasattr(X, "shape") else len(X)):
-        expected = "one-dimensional with one label for each row"
-        raise bad_parameter(owner, "y", expected, f"{np.ndim(labels)} dimension(s), or another length")
+    elif dimensions != 1:
+        raise bad_parameter(owner, "y", "one-dimensional with one label for each row", f"{dimensions} dimension(s)")
+    if len(labels) != (X.shape[0] if hasattr(X, "shape") else len(X)):
+        raise bad_parameter(owner, "y", "one-dimensional with one label for each row", "another length")
     return labels
 
 

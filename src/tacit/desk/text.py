@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tacit.data.columns import STYLE
-from tacit.data.features import encode
+from tacit.data.features import as_text, encode
 from tacit.data.hashing import hash_strings
 from tacit.data.rows import Rows
-from tacit.data.sources import as_series
+from tacit.data.series import as_series
 from tacit.data.style import BORDERS, EDGES, LETTERS, NUMBER, style_schema
 from tacit.data.sums import Rules, row_scores
 from tacit.data.text import token_lists, tokens, valid_text
@@ -178,11 +178,11 @@ def _encode(texts: pl.Series, bits: int) -> Rows:
 def _texts(texts: Any, owner: str) -> pl.Series:
     if isinstance(texts, str | bytes) or not hasattr(texts, "__len__"):
         raise bad_parameter(owner, "X", "a sequence of texts", type(texts).__name__)
-    if isinstance(texts, list | tuple):
-        return valid_text(texts).rename("text")
     if isinstance(texts, np.ndarray) and texts.ndim == 2 and texts.shape[1] == 1:
         texts = texts.ravel()
     series = as_series("text", texts)
+    if isinstance(texts, list | tuple) or str(getattr(texts, "dtype", "")) == "object":
+        return as_text(series, "text")  # whatever stands among the texts is one too: an error would tell that it does
     if series.dtype != pl.String:
         raise bad_parameter(owner, "X", "a one-dimensional sequence of texts", f"values of type {series.dtype}")
     return series

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.data.features import match_values
+from tacit.data.series import as_series
 from tacit.desk.payer import one_off
 from tacit.privacy.budget import Budget
 from tacit.privacy.exact import Exact
@@ -16,14 +18,16 @@ from tacit.privacy.mechanisms import DiscreteLaplace
 from tacit.privacy.unit import Bound, Sensitivity, Unit
 
 
-def noisy_correct(guess: Any, y: Any, epsilon: Fraction, random_state: int | None) -> int:
+def noisy_correct(guess: Any, y: Any, classes: tuple[Any, ...], epsilon: Fraction, random_state: int | None) -> int:
     """Release how many predictions are right, on an account of its own.
 
-    One row more adds 0 or 1 to the count, provided that each prediction depends on its own row alone.
+    One row more adds 0 or 1 to the count, provided that each prediction depends on its own row alone. So does each
+    label: it is looked up among the classes by itself.
     """
     unit = Unit.row()
+    guesses, labels = (match_values(as_series("y", values), classes, ())[0] for values in (guess, y))
     statistic = Exact(
-        np.array([int((np.asarray(guess) == np.asarray(y)).sum())]),
+        np.array([int(((guesses == labels) & (labels >= 0)).sum())]),
         sensitivity=Sensitivity.of_correct_counts(Bound(rows=1, ones=1), 1),
         unit=unit,
         query="rows that a candidate classifies correctly",

@@ -101,7 +101,7 @@ def tune(
         model.set_params(epsilon=fit_epsilon, account=None, random_state=seed).fit(rows, y)
         # A data set without rows must not show itself by an error: it has no row that could be right.
         guess = model.predict(rows) if len(y) else np.zeros(0)
-        score = noisy_correct(guess, y, run * SCORE_SHARE, seed)
+        score = noisy_correct(guess, y, tuple(model.classes), run * SCORE_SHARE, seed)
         if best is None or score > best.score:
             best = Tuned(model, place, score, receipt)
         if exact_coin(stop, below):

@@ -1,0 +1,159 @@
+"""What becomes of a value depends on that value alone, whatever stands beside it and whatever type its column has."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import tacit
+from tacit.data.features import as_numbers, as_text
+from tacit.data.scores import Scores
+from tacit.data.series import as_series
+from tacit.desk.blackbox import declared_rows
+from tacit.desk.tuning import noisy_correct
+from tacit.privacy._seal import open_exact
+
+ZONE = dt.timezone(dt.timedelta(hours=5, minutes=30))
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.floats(width=32).map(np.float32),
+    st.text(),
+    st.binary(),
+    st.decimals(allow_nan=True),
+    st.dates(),
+    st.times(),
+    st.datetimes(),
+    st.datetimes(min_value=dt.datetime(2, 1, 1), max_value=dt.datetime(9998, 1, 1), timezones=st.just(ZONE)),
+    st.timedeltas(),
+    st.just([1]),
+    st.just(np.array([1, 2])),
+)
+
+
+def texts(values: Any) -> list[str | None]:
+    return as_text(as_series("x", values), "x").to_list()
+
+
+@given(st.lists(VALUES, min_size=1, max_size=6), VALUES)
+@example([2**60, 2**60 + 1], 0.5)
+@example([2**60, 2**60 + 1], None)
+@example([10**400], "x")
+def test_one_more_value_changes_no_other(values: list[Any], other: Any) -> None:
+    assert texts([*values, other])[:-1] == texts(values) == [texts([value])[0] for value in values]
+    numbers = as_numbers(as_series("x", [*values, other]), ())[0][:-1]
+    assert np.array_equal(numbers, as_numbers(as_series("x", values), ())[0], equal_nan=True)
+
+
+COLUMNS: list[tuple[Any, Any]] = [
+    (pl.Series([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 1, 2, 3, 120_000)], dtype=pl.Datetime("ms")), None),
+    (pl.Series([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 1, 2, 3, 120_000)], dtype=pl.Datetime("ns")), None),
+    (pl.Series([dt.datetime(2020, 1, 1)]).dt.replace_time_zone("Asia/Kolkata"), dt.datetime(2020, 1, 1, tzinfo=ZONE)),
+    (pl.Series([Decimal("1.5"), Decimal("1.25"), Decimal("100")]), None),
+    (pl.Series([dt.time(1, 2, 3, 5000)]), None),
+    (pl.Series([dt.timedelta(days=-1, milliseconds=3)]), None),
+    (np.array(["2020-01-01T00:00:00"], dtype="M8[s]"), dt.datetime(2020, 1, 1)),
+    (np.array([0.1], dtype=np.float32), None),
+    (np.array([2**63], dtype=np.uint64), 2**63),
+]
+
+
+@pytest.mark.parametrize(("column", "same"), COLUMNS)
+def test_a_typed_column_reads_as_its_values_among_texts(column: Any, same: Any) -> None:
+    values = [same] if same is not None else list(column)
+    assert texts(column) == texts([*values, "a text"])[:-1]
+
+
+@pytest.mark.parametrize("kind", ["Int64", "UInt64", "int64[pyarrow]"])
+def test_a_gap_among_long_whole_numbers_of_pandas(kind: str) -> None:
+    pd = pytest.importorskip("pandas")
+    ids = [2**60 + i for i in range(50)]
+    assert texts(pd.Series([*ids, pd.NA], dtype=kind)) == [*map(str, ids), None]
+    frame, longer = pd.DataFrame({"id": pd.array(ids, dtype=kind)}), pd.DataFrame({"id": pd.array([*ids, pd.NA], kind)})
+    train, train_of_more = (set(tacit.split(X, None, 0.5, random_state=3)[0].index) for X in (frame, longer))
+    assert train_of_more - {50} == train
+
+
+def test_dates_of_pandas() -> None:
+    pd = pytest.importorskip("pandas")
+    moments = [pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-01 00:00:00.5")]
+    assert (
+        texts(pd.Series(moments))
+        == texts([*moments, "unknown"])[:-1]
+        == ["2020-01-01 00:00:00", "2020-01-01 00:00:00.5"]
+    )
+    fine = pd.Timestamp("2020-01-01 00:00:00.123456789")
+    assert texts(pd.Series([fine, *moments]))[1:] == texts(pd.Series(moments))
+    assert texts(pd.Series([pd.NaT])) == [None]
+
+
+ODD = ["?", None, 2**70, [1, 2], float("nan"), b"1x", np.array([1, 2])]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_an_odd_label_leaves_the_others_what_they_are(odd: Any) -> None:
+    labels = [0, 1, 1, 1]
+    data = Scores(
+        [*labels, odd], [0.5, 0.5, None, "high", 0.5], pos_label=1, score_range=(0, 1), unit=tacit.Unit.row(), seed=1
+    )
+    assert open_exact(data.totals()).tolist() == [2, 3]
+    X, y = declared_rows(np.arange(5)[:, None], [*labels, odd], (0, 1))
+    assert X.ravel().tolist() == [0, 1, 2, 3]
+    assert y.dtype.kind == "i"
+    assert y.tolist() == labels
+    assert noisy_correct(np.array([0, 1, 1, 0, 0]), [*labels, odd], (0, 1), 10**6, 0) == 3
+
+
+def test_labels_of_ten_digits_and_more() -> None:
+    long = 2**60
+    data = Scores([long, long + 1, "?"], [0.5] * 3, pos_label=long, score_range=(0, 1), unit=tacit.Unit.row(), seed=1)
+    assert open_exact(data.totals()).tolist() == [2, 1]
+    with pytest.raises(tacit.ParameterError, match="classes"):
+        tacit.BernoulliNB(classes=(0, long)).fit([[1], [0]], [0, long])
+
+
+def test_odd_cells_are_absent_and_never_told() -> None:
+    pd = pytest.importorskip("pandas")
+    y = [0, 1] * 20
+    plain = [[1, 0], [0, 1]] * 20
+    whole = tacit.BernoulliNB(epsilon=100, max_ones=2, random_state=0).fit([*plain[:-1], [0, 1]], y)
+    for cell in ("HIV positive", None, 10**400):
+        odd = [*plain[:-1], [cell, 1]]
+        for X in (odd, np.array(odd, dtype=object), pd.DataFrame(odd, columns=["a", "b"])):
+            found = tacit.BernoulliNB(epsilon=100, max_ones=2, random_state=0).fit(X, y)
+            assert np.array_equal(found.weights_, whole.weights_) or cell == 10**400
+
+
+@pytest.mark.parametrize("X", [np.array([3.25, 1]), np.array([[3.25j], [1]]), [[3.25, 1], [1]]])
+def test_a_wrong_matrix_is_refused_without_its_values(X: Any) -> None:
+    with pytest.raises(tacit.ParameterError, match="'X' parameter of BernoulliNB") as refused:
+        tacit.BernoulliNB().fit(X, [0, 1])
+    assert "3.25" not in str(refused.value)
+
+
+def test_whatever_stands_among_texts_is_one() -> None:
+    usual = ["win cash", "lunch"] * 30
+    y = [0, 1] * 30
+    for odd in (12345678, float("nan"), b"secret", None, ["a"]):
+        tacit.TextClassifier(bits=8, random_state=0).fit([*usual, odd], [*y, 1])
+
+
+def test_persons_beside_a_matrix_may_be_anything() -> None:
+    unit = tacit.Unit.user("patient", 1)
+    for odd in (7, float("nan"), None, 2.5):
+        account = tacit.Ledger.open().account("a", budget=tacit.Budget(1.0), unit=unit)
+        tacit.BernoulliNB(max_ones=1, account=account).fit([[1]] * 3, [0, 1, 1], persons=["a", "b", odd])
+
+
+def test_a_huge_score_is_no_warning(recwarn: pytest.WarningsRecorder) -> None:
+    tacit.roc_curve([0, 1], [0.1, 1.7e308], epsilon=1, score_range=(0.0, 0.5))
+    assert not recwarn.list
