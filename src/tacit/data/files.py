@@ -12,10 +12,14 @@ Whatever concerns a file as a whole (missing, empty, truncated, of an unknown ki
 from __future__ import annotations
 
 import gzip
+import hashlib
+import json
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -84,6 +88,20 @@ def format_of(path: Path, options: FileOptions) -> Format:
         f"or pass format= (one of {', '.join(FORMATS)}).",
         file=str(path),
     )
+
+
+def reading_of(data: Any, options: FileOptions | None = None) -> str:
+    """A name for how data are read: of settled options, file by file, where they are files, and empty in memory.
+
+    The same bytes are other rows under another header, delimiter, quote or format, which a file's suffix may say.
+    """
+    settings = options or FileOptions()
+    places = data if isinstance(data, list | tuple) else [data]
+    if not places or not (isinstance(data, str | Path) or all(isinstance(place, Path) for place in places)):
+        return ""
+    paths = [path for place in places for path in list_files(place)]
+    settled = [astuple(settings.settled(format_of(path, settings))) for path in paths]
+    return hashlib.sha256(json.dumps(settled).encode()).hexdigest()
 
 
 def check_files(paths: list[Path], columns: list[str], options: FileOptions) -> None:

@@ -26,7 +26,7 @@ from tacit.data.rows import Rows
 from tacit.data.schema import Schema
 from tacit.data.sources import Source, as_series
 from tacit.data.sparse import check_matrix, matrix_persons, matrix_rows
-from tacit.data.split import coin_limit, raw_keys, split_name
+from tacit.data.split import coin_limit, raw_keys, split_name, split_rule
 from tacit.errors import PrivacyError
 from tacit.ledger import Account
 
@@ -100,8 +100,11 @@ class Table:
         return "<private table>"
 
 
-def table_of_source(source: Source) -> Table:
-    """The rows of files, frames or texts, with a label column; or of libsvm files."""
+def table_of_source(source: Source, reading: str = "") -> Table:
+    """The rows of files, frames or texts, with a label column; or of libsvm files.
+
+    ``reading`` names how files were read: the same bytes may be other rows.
+    """
     schema = source.schema
 
     def jobs() -> Iterator[Job]:
@@ -109,7 +112,7 @@ def table_of_source(source: Source) -> Table:
             return (functools.partial(_sparse_batch, job, schema.n_features) for job in source.jobs())
         return (functools.partial(_frame_batch, frame, schema) for frame in source.frames())
 
-    return Table(schema, jobs, lambda: source.version)
+    return Table(schema, jobs, lambda: f"{source.version}/{reading}/{schema.digest}")
 
 
 def table_of_matrix(
@@ -171,7 +174,7 @@ def split_table(
     schema = table.schema
     if account.unit != schema.unit:
         raise PrivacyError(f"The account protects '{account.unit}', but the schema's unit is '{schema.unit}'.")
-    purpose = f"table|{Fraction(test_size)}|{schema.unit}|{schema.fingerprint}|{schema.classes}"
+    purpose = split_rule("table", Fraction(test_size), schema)
     key = account.seed_for(purpose) if seed is None else check_seed(seed, "split")
     train = table.part(lambda batch: np.flatnonzero(_coins(batch, key) >= limit), f"{key}/{limit}/train")
     test = table.part(lambda batch: np.flatnonzero(_coins(batch, key) < limit), f"{key}/{limit}/test")

@@ -15,7 +15,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from tacit.data.columns import SparseColumn, TextColumn
-from tacit.data.files import check_files, list_files, pieces
+from tacit.data.files import check_files, list_files, pieces, reading_of
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
 from tacit.data.sources import BATCH_ROWS, Source, open_source
@@ -155,7 +155,7 @@ def open_part(
         check_strictly(source)
     sparse = isinstance(described.columns[0], SparseColumn)
     kind: Kind = "matrix" if sparse else "text" if schema is None else "table"
-    return Part(kind, table_of_source(source))
+    return Part(kind, table_of_source(source, reading_of(data, options)))
 
 
 def describe(
