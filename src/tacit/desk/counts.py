@@ -166,9 +166,9 @@ class Visit:
         self._refuse_early(steps)
         self._plan = Plan(
             self.account,
-            f"{self.owner}: {name}; features {self.schema.fingerprint}",
+            self._name(name),
             steps,
-            version=self._source.version,
+            version=f"{self._source.version}/{self._source.reading}",
             delta=self.delta,
             random_state=self.random_state,
         )
@@ -181,11 +181,15 @@ class Visit:
         self._refuse_early(steps)
         self._plan = Purse(
             self.account,
-            f"{self.owner}: {name}; features {self.schema.fingerprint}",
+            self._name(name),
             Budget(self.epsilon, self.delta),
-            version=self._source.version,
+            version=f"{self._source.version}/{self._source.reading}",
             random_state=self.random_state,
         )
+
+    def _name(self, name: str) -> str:
+        """The same file holds several label columns, so the whole description is part of a fit's name."""
+        return f"{self.owner}: {name}; schema {self.schema.digest[:16]}"
 
     def _refuse_early(self, steps: Mapping[str, Mechanism]) -> None:
         """Refuse an ε that is too small for the noise of a step, before it is charged.

@@ -116,7 +116,8 @@ class Account:
 
         Parallel composition holds because each unit goes to one part by a coin of its own, so a unit that is added or
         removed changes one part alone. A split by counting or permuting rows does not have this property. A name stands
-        for one rule, one seed and one version of the data: :func:`tacit.split` sees to that.
+        for one rule, one seed and one version of the data: :func:`tacit.split` sees to that. The ledger sees no rows:
+        that the account of a part pays for the rows of that part alone is up to whoever uses them.
         """
         names = [name, *parts]
         if len(parts) < 2 or len(set(parts)) < len(parts) or not all(map(_is_plain, names)):

@@ -10,7 +10,7 @@ from tacit.desk.counts import check_classes
 from tacit.desk.objective import CURVATURE, Norm, minimise, perturbation, scaling
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, binary_matrix, check_fitted, matrix_input
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, rows_to_score
 
 INTERCEPT_SHARE = 0.2
 """Part of a row's norm for the constant feature."""
@@ -99,7 +99,7 @@ class LogisticRegression(PrivateClassifier):
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)
-        ones = binary_matrix(matrix_input(self, X, reset=False))
+        ones = rows_to_score(self, X)
         lengths = np.maximum(np.asarray(ones.sum(axis=1)).ravel(), LEAST_ONES)
         margin = np.asarray(ones @ self.coef_[0]).ravel() * words_scale(self.norm_, lengths) + self.intercept_[0]
         half = margin / 2 if self.loss == "logistic" else margin

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit.desk.counts import public_max_ones
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, binary_matrix, check_fitted, matrix_input
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, rows_to_score
 
 LABEL_SHARE = 0.05
 """Part of the budget for the number of rows by label, which set the scale of everything else."""
@@ -118,7 +118,7 @@ class BernoulliNB(PrivateClassifier):
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)
-        ones = binary_matrix(matrix_input(self, X, reset=False))
+        ones = rows_to_score(self, X)
         scores: Floats = np.asarray(ones @ self.weights_.T)
         return scores + self.intercept_
 
