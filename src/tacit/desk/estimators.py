@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.data.features import as_numbers
 from tacit.data.series import as_series
+from tacit.desk.checks import check_classes
 from tacit.desk.cluster import table_visit
-from tacit.desk.counts import Visit, check_classes
+from tacit.desk.counts import Visit
 from tacit.desk.schemas import matrix_schema
 from tacit.errors import bad_parameter
 from tacit.privacy.release import Receipt
@@ -129,8 +130,12 @@ def _dimensions(values: Any) -> int:
 
 
 def label_input(estimator: Any, X: Any, y: Any) -> Any:
+    """Check the labels of an estimator's rows."""
+    return check_labels(type(estimator).__name__, X, y)
+
+
+def check_labels(owner: str, X: Any, y: Any) -> Any:
     """Check that there is one label for each row, without looking at the labels."""
-    owner = type(estimator).__name__
     if y is None:
         raise bad_parameter(owner, "y", "given: it requires y to be passed, but the target y is None", None)
     labels: Any = y if hasattr(y, "__len__") else np.asarray(y)
@@ -141,7 +146,7 @@ def label_input(estimator: Any, X: Any, y: Any) -> Any:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, ).",
             DataConversionWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         labels = np.asarray(labels).ravel()
     elif dimensions != 1:
