@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 import tacit
 from tacit.desk.tuning import exact_coin
-from tacit.models import _base
+from tacit.models import _base, tuning
 
 RNG = np.random.default_rng(41)
 Y = RNG.integers(0, 2, 800)
@@ -78,10 +78,108 @@ def test_simulations_repeat() -> None:
     assert first.receipt["status"].startswith("simulation")
 
 
-@pytest.mark.parametrize("candidates", [[], [object()], [tacit.BernoulliNB(delta=1e-6)]])
+@pytest.mark.parametrize(
+    "candidates",
+    [
+        [],
+        [object()],
+        [tacit.BernoulliNB(delta=1e-6)],
+        [tacit.SelectingClassifier(tacit.BernoulliNB(), tacit.CountSelector(k=2, delta=1e-6))],
+        [tacit.SelectingClassifier(tacit.BernoulliNB(delta=1e-6), tacit.CountSelector(k=2))],
+    ],
+)
 def test_what_cannot_be_tuned_is_refused(candidates: Any) -> None:
     with pytest.raises(tacit.ParameterError, match="'candidates' parameter of tune"):
         tacit.tune(candidates, X, Y, epsilon=1.0)
+
+
+NOISE = (RNG.random((800, 30)) < 0.3).astype(float)
+WIDE = np.hstack([X[:, :2], NOISE])
+"""Two features that tell the label, thirty that tell nothing."""
+
+
+def chain(selector: Any, classifier: Any = None) -> Any:
+    return tacit.SelectingClassifier(classifier or tacit.BernoulliNB(), selector)
+
+
+def test_selectors_and_their_parameters_are_tuned() -> None:
+    """Both candidates are run under these seeds, of which the one that keeps the telling features is better."""
+    right = chain(tacit.CountSelector(k=2, score="chi2"))
+    wrong = chain(tacit.CountSelector(threshold=-1e6), tacit.BernoulliNB(alpha=1e6))
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(300.0))
+    best = tacit.tune([wrong, right], WIDE, Y, epsilon=300.0, account=account, random_state=2)
+    assert best.candidate == 1
+    assert best.model.selector_.support_.tolist() == [True, True] + [False] * 30
+    assert (account.spent.epsilon, len(account.entries())) == (300.0, 1)
+    assert not hasattr(right, "selector_"), "copies are fitted"
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        tacit.CountSelector(k=3),
+        tacit.CountSelector(k=3, rounds=2),
+        tacit.TopKSelector(k=3, method="one-shot"),
+        tacit.ThresholdSelector(200),
+        tacit.ThresholdSelector(200, max_selected=None),
+        tacit.ClusterSelector(200, n_clusters=3),
+    ],
+    ids=repr,
+)
+def test_a_fit_is_shared_as_in_a_workflow(selector: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quarter of 4/15 of ε selects, three quarters classify; nothing else is released but the score."""
+    paid: list[Any] = []
+    whole = tacit.SelectingClassifier.fit
+
+    def watched(self: Any, X: Any, y: Any) -> Any:
+        fitted = whole(self, X, y)
+        paid.append([step["epsilon"] for step in fitted.receipt_["steps"]])
+        return fitted
+
+    monkeypatch.setattr(tacit.SelectingClassifier, "fit", watched)
+    best = tacit.tune([chain(selector)], WIDE, Y, epsilon=15.0)
+    assert {tuple(costs) for costs in paid} == {(1.0, 3.0)}
+    assert best.receipt["status"] == "private"
+    assert {best.model.classifier_.account, best.model.selector_.account} == {None}
+
+
+@pytest.mark.parametrize("selector", [None, tacit.CountSelector(k=3)])
+def test_simulations_with_selectors_repeat(selector: Any) -> None:
+    candidates = [chain(selector), tacit.BernoulliNB()]
+    first, second = (tacit.tune(candidates, WIDE, Y, epsilon=3.0, random_state=7) for _ in range(2))
+    assert (first.candidate, first.score) == (second.candidate, second.score)
+    assert np.array_equal(first.model.predict_proba(WIDE), second.model.predict_proba(WIDE))
+
+
+def test_halves_and_score_draw_from_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[Any] = []
+    whole = tuning.noisy_correct
+
+    def watched(guess: Any, y: Any, classes: Any, epsilon: Any, seed: Any) -> int:
+        seeds.append(seed)
+        return whole(guess, y, classes, epsilon, seed)
+
+    monkeypatch.setattr(tuning, "noisy_correct", watched)
+    best = tacit.tune([chain(tacit.CountSelector(k=3))], WIDE, Y, epsilon=3.0, random_state=1)
+    halves = [best.model.selector_.random_state, best.model.classifier_.random_state]
+    assert len({*halves, *seeds}) == 2 + len(seeds)
+
+
+def test_a_selector_learns_from_the_classes_of_its_classifier() -> None:
+    labels = np.array(["ham", "spam"])[Y]
+    candidate = chain(tacit.TopKSelector(k=2, score="dc"), tacit.BernoulliNB(classes=("ham", "spam")))
+    best = tacit.tune([candidate], WIDE, labels, epsilon=300.0, random_state=0)
+    assert best.model.selector_.support_[:2].all()
+    assert best.score > 450
+
+
+def test_a_tuned_chain_carries_one_receipt_to_a_file(tmp_path: Any) -> None:
+    best = tacit.tune([chain(tacit.CountSelector(k=3))], WIDE, Y, epsilon=3.0)
+    best.model.save(tmp_path / "model.json")
+    loaded = tacit.load(tmp_path / "model.json")
+    for part in (loaded, loaded.selector_, loaded.classifier_):
+        assert (part.receipt_["mechanism"], part.receipt_["epsilon"]) == ("private tuning", 3.0)
+    assert np.array_equal(loaded.predict(WIDE), best.model.predict(WIDE))
 
 
 class Box:
@@ -106,6 +204,20 @@ def test_a_black_box_that_spends_more_than_its_share_is_refused(box: Any) -> Non
     assert account.spent.epsilon == 0
 
 
+def test_a_black_box_behind_a_selector_has_three_quarters() -> None:
+    """Of ε = 3 a fit has 0.8, of which the classifier has 0.6."""
+    selector = tacit.CountSelector(k=3)
+    told = tacit.BlackBoxClassifier(tacit.BernoulliNB())
+    best = tacit.tune([chain(selector, told)], WIDE, Y, epsilon=3.0)
+    assert best.model.classifier_.estimator_.epsilon == 0.6
+    assert best.receipt["status"] == "private, if the model keeps what it states"
+    tacit.tune([chain(selector, tacit.BlackBoxClassifier(Box(0.6)))], WIDE, Y, epsilon=3.0)
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(3.0))
+    with pytest.raises(tacit.ParameterError, match=r"'candidates' parameter of tune .* at most ε = 0.6"):
+        tacit.tune([chain(selector, tacit.BlackBoxClassifier(Box(0.7)))], WIDE, Y, epsilon=3.0, account=account)
+    assert account.spent.epsilon == 0
+
+
 @pytest.mark.parametrize("inner", [Box(0.08), Box(0.01), tacit.BernoulliNB(max_ones=12)])
 def test_what_a_black_box_states_is_said_to_be_believed(inner: Any) -> None:
     best = tacit.tune([tacit.BlackBoxClassifier(inner)], X, Y, epsilon=0.3)
@@ -118,7 +230,9 @@ def test_what_a_black_box_states_is_said_to_be_believed(inner: Any) -> None:
 
 @pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist, pd.DataFrame])
 @pytest.mark.parametrize(
-    "model", [tacit.BernoulliNB(max_ones=12), tacit.LogisticRegression()], ids=lambda m: type(m).__name__
+    "model",
+    [tacit.BernoulliNB(max_ones=12), tacit.LogisticRegression(), chain(tacit.CountSelector(k=3))],
+    ids=lambda m: type(m).__name__,
 )
 def test_a_prediction_depends_on_its_own_row_to_the_last_bit(kind: Any, model: Any, monkeypatch: Any) -> None:
     """Products of dense matrices by BLAS may not; all rows are scored sparse, whatever they come as."""

@@ -1,4 +1,4 @@
-"""The score of a candidate that was fitted privately: how many rows it gets right, released with noise."""
+"""Tuning at the desk: the public shape of the data, and how many rows a candidate gets right, released with noise."""
 
 from __future__ import annotations
 
@@ -10,12 +10,36 @@ import numpy as np
 
 from tacit.data.features import match_values
 from tacit.data.series import as_series
+from tacit.data.split import rows_of
+from tacit.desk.estimators import check_labels
 from tacit.desk.payer import one_off
+from tacit.errors import bad_parameter
 from tacit.privacy.budget import Budget
 from tacit.privacy.exact import Exact
 from tacit.privacy.gate import release
 from tacit.privacy.mechanisms import DiscreteLaplace
 from tacit.privacy.unit import Bound, Sensitivity, Unit
+
+OWNER = "tune"
+
+
+def labels_to_tune(X: Any, y: Any) -> Any:
+    """The labels, one for each row: rows must be in memory, as they are read by every run."""
+    shape = getattr(X, "shape", None)
+    if isinstance(X, str | bytes) or shape == () or (shape is None and not hasattr(X, "__len__")):
+        raise bad_parameter(OWNER, "X", "a matrix, a data frame or a sequence of texts, in memory", type(X).__name__)
+    return check_labels(OWNER, X, y)
+
+
+def no_rows(X: Any) -> Any:
+    """Data of the same public shape without a row."""
+    if not isinstance(X, list | tuple):
+        return rows_of(X, np.zeros(0, dtype=np.bool_))
+    try:
+        shape = np.shape(X)
+    except ValueError:  # not a matrix
+        shape = (len(X),)
+    return np.empty((0, *shape[1:]), dtype=object)
 
 
 def noisy_correct(guess: Any, y: Any, classes: tuple[Any, ...], epsilon: Fraction, random_state: int | None) -> int:
@@ -33,7 +57,7 @@ def noisy_correct(guess: Any, y: Any, classes: tuple[Any, ...], epsilon: Fractio
         query="rows that a candidate classifies correctly",
         version="one-off",
     )
-    account = one_off(None, Budget(epsilon), "tune")
+    account = one_off(None, Budget(epsilon), OWNER)
     return int(release(account, statistic, DiscreteLaplace(epsilon), random_state=random_state).values[0])
 
 

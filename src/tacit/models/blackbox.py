@@ -11,11 +11,13 @@ from sklearn.base import clone
 
 from tacit._settings import stated_cost
 from tacit.desk.blackbox import declared_rows, foreign, pay_for_black_box
-from tacit.desk.counts import check_classes
+from tacit.desk.checks import check_classes, check_state
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 from tacit.privacy.budget import Budget
+
+OWNER = "BlackBoxClassifier"
 
 
 class BlackBoxClassifier(PrivateClassifier):
@@ -73,21 +75,24 @@ class BlackBoxClassifier(PrivateClassifier):
 
     def fit(self, X: Any, y: Any, *, persons: Any = None) -> BlackBoxClassifier:  # noqa: ARG002 - refused with the account
         """Pay, then fit the model. An account that protects persons is refused."""
-        owner = "BlackBoxClassifier"
-        classes = check_classes(owner, self.classes)
-        if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
-            expected = "a classifier with fit and predict_proba"
-            raise bad_parameter(owner, "estimator", expected, type(self.estimator).__name__)
-        X = foreign_input(self, X, reset=True)
-        y = label_input(self, X, y)
-        model = self._copy()
+        classes, X, y, model = self.prepare(X, y)
         what = f"{type(model).__name__} as a black box"
         simulation = self.random_state is not None
-        self.receipt_ = pay_for_black_box(owner, what, self.epsilon, self.delta, self.account, simulation=simulation)
+        self.receipt_ = pay_for_black_box(OWNER, what, self.epsilon, self.delta, self.account, simulation=simulation)
         self.estimator_ = model
         model.fit(*declared_rows(X, y, classes))
         self.classes_ = np.array(classes)
         return self
+
+    def prepare(self, X: Any, y: Any) -> tuple[tuple[Any, ...], Any, Any, Any]:
+        """Check all that can be checked before anything is paid: the classes, X, y, and the model to be fitted."""
+        classes = check_classes(OWNER, self.classes)
+        check_state(self.random_state, OWNER)
+        if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
+            expected = "a classifier with fit and predict_proba"
+            raise bad_parameter(OWNER, "estimator", expected, type(self.estimator).__name__)
+        X = foreign_input(self, X, reset=True)
+        return classes, X, label_input(self, X, y), self._copy()
 
     @property
     def can_be_saved(self) -> bool:
@@ -102,7 +107,8 @@ class BlackBoxClassifier(PrivateClassifier):
             return copy.deepcopy(self.estimator)
         model = clone(self.estimator)
         known = model.get_params(deep=False)
-        wanted = {"epsilon": self.epsilon, "delta": self.delta, "random_state": self.random_state}
+        paid = Budget(self.epsilon, self.delta)  # a foreign model is told floats
+        wanted = {"epsilon": paid.epsilon, "delta": paid.delta, "random_state": self.random_state}
         model.set_params(**{name: value for name, value in wanted.items() if name in known})
         return model
 

@@ -10,15 +10,20 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from tacit.desk.blackbox import pay_for_black_box
-from tacit.desk.tuning import exact_coin, noisy_correct
-from tacit.errors import bad_parameter
+from tacit.desk.checks import check_state
+from tacit.desk.tuning import OWNER, exact_coin, labels_to_tune, noisy_correct
 from tacit.ledger import Account
-from tacit.models._base import PrivateClassifier
-from tacit.models.blackbox import BlackBoxClassifier
-from tacit.privacy.budget import Budget, exact_epsilon
+from tacit.models._candidates import (
+    REHEARSAL_SEED,
+    at_price,
+    black_boxes,
+    check_candidates,
+    check_stated_costs,
+    rehearse,
+)
+from tacit.privacy.budget import exact_epsilon
 from tacit.privacy.release import Receipt
 
 SCORE_SHARE = Fraction(1, 5)
@@ -50,14 +55,18 @@ def tune(
 
     A run takes a candidate at random, fits it and scores it for epsilon/3. How many runs there are is random and does
     not look at the data (geometric, two for each candidate on average); so the best of them costs three runs, however
-    many there were (Liu and Talwar 2019; Papernot and Steinke 2022). Proof: ``docs/proofs/private-tuning.md``.
+    many there were (Liu and Talwar 2019; Papernot and Steinke 2022). Proof: ``docs/proofs/private-tuning.md``. Before
+    anything is charged, each candidate is fitted without rows, so that a wrong one is refused.
 
     Parameters
     ----------
     candidates : sequence of tacit classifiers
-        Their own ``epsilon``, ``account`` and ``random_state`` are replaced; pure ε only. A black box that cannot be
-        told its ε must state at most what a fit costs here, 4/15 of ``epsilon``; the receipt says that it is believed.
-    X, y : data as for the candidates
+        Their own ``epsilon``, ``account`` and ``random_state`` are replaced; pure ε only. Of a
+        :class:`SelectingClassifier` the selector gets a quarter of a fit's ε and the classifier the rest, as in a
+        workflow, so that selectors and their parameters can be candidates, too. A black box that cannot be told its ε
+        must state at most what a fit costs here, 4/15 of ``epsilon`` (behind a selector 1/5); the receipt says that it
+        is believed.
+    X, y : data in memory, as for the candidates
     epsilon : float
         What tuning and the final model cost together.
     account : Account, optional
@@ -74,46 +83,58 @@ def tune(
     >>> best.model.predict([[0, 1]]).tolist(), best.receipt["epsilon"]
     ([1], 3.0)
     """
-    models = list(candidates)
-    if not models or not all(isinstance(model, PrivateClassifier) and hasattr(model, "epsilon") for model in models):
-        expected = "a list of tacit classifiers"
-        raise bad_parameter("tune", "candidates", expected, [type(model).__name__ for model in models])
-    if any(getattr(model, "delta", 0.0) for model in models):
-        raise bad_parameter("tune", "candidates", "of pure ε (delta = 0)", "a candidate with delta above 0")
-    run = exact_epsilon(epsilon, "tune") / 3
-    fit_epsilon = run * (1 - SCORE_SHARE)
-    boxes = [model for model in models if isinstance(model, BlackBoxClassifier)]
-    for box in boxes:
-        box.check_price(Budget(fit_epsilon), "tune", "candidates")
-    receipt = _pay(len(models), epsilon, account, simulation=random_state is not None, as_stated=bool(boxes))
-    below = secrets.randbelow if random_state is None else random.Random(random_state).randrange
+    state = check_state(random_state, OWNER)
+    models = check_candidates(candidates)
+    run = exact_epsilon(epsilon, OWNER) / 3
+    fit_epsilon, score_epsilon = run * (1 - SCORE_SHARE), run * SCORE_SHARE
+    y = labels_to_tune(X, y)
+    check_stated_costs(models, fit_epsilon)
+    _rehearse(models, X, y, fit_epsilon, score_epsilon)
+    receipt = _pay(models, epsilon, account, simulation=state is not None)
+    below = secrets.randbelow if state is None else random.Random(state).randrange
+
+    def draw_seed() -> int | None:
+        return None if state is None else below(2**31)
+
     best: Tuned | None = None
     stop = Fraction(1, 2 * len(models))
     while True:
         place = below(len(models))
-        seed = None if random_state is None else below(2**31)
-        model = clone(models[place])
-        model.set_params(epsilon=fit_epsilon, account=None, random_state=seed).fit(X, y)
+        model = at_price(models[place], fit_epsilon, draw_seed).fit(X, y)
         # A data set without rows must not show itself by an error: it has no row that could be right.
         guess = model.predict(X) if len(y) else np.zeros(0)
-        score = noisy_correct(guess, y, tuple(model.classes), run * SCORE_SHARE, seed)
+        score = noisy_correct(guess, y, tuple(model.classes_.tolist()), score_epsilon, draw_seed())
         if best is None or score > best.score:
             best = Tuned(model, place, score, receipt)
         if exact_coin(stop, below):
-            best.model.receipt_ = receipt
+            _write_receipt(best.model, receipt)
             return best
 
 
-def _pay(candidates: int, epsilon: float, account: Account | None, *, simulation: bool, as_stated: bool) -> Receipt:
+def _rehearse(models: list[Any], X: Any, y: Any, fit_epsilon: Fraction, score_epsilon: Fraction) -> None:
+    """Fit and score without a private row, so that whatever is refused is refused before it is charged."""
+    for model in models:
+        rehearse(model, X, y, fit_epsilon)
+    noisy_correct(np.zeros(0), np.zeros(0), (0, 1), score_epsilon, REHEARSAL_SEED)
+
+
+def _pay(models: list[Any], epsilon: float, account: Account | None, *, simulation: bool) -> Receipt:
     """Charge for all runs; where a black box is among the candidates, the proof rests on what it states."""
     receipt = pay_for_black_box(
-        "tune",
-        f"best of {candidates} candidate(s)",
+        OWNER,
+        f"best of {len(models)} candidate(s)",
         epsilon,
         0.0,
         account,
         simulation=simulation,
         mechanism="private tuning",
-        proof=None if as_stated else PROOF,
+        proof=None if black_boxes(models) else PROOF,
     )
     return Receipt(receipt.to_dict() | {"proof": PROOF})
+
+
+def _write_receipt(model: Any, receipt: Receipt) -> None:
+    """A run costs nothing by itself: the receipt of all runs stands for the model and for its halves."""
+    for part in (model, getattr(model, "selector_", None), getattr(model, "classifier_", None)):
+        if part is not None:
+            part.receipt_ = receipt

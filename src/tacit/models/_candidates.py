@@ -1,0 +1,95 @@
+"""Candidates of a tuning: what each may spend, and a rehearsal of it. Public side: sees releases only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from tacit._settings import SHARES
+from tacit.desk.tuning import OWNER, no_rows
+from tacit.errors import bad_parameter
+from tacit.models._base import PrivateClassifier
+from tacit.models.blackbox import BlackBoxClassifier
+from tacit.models.chain import SelectingClassifier, check_halves
+from tacit.models.naive_bayes import BernoulliNB
+from tacit.privacy.budget import Budget
+
+REHEARSAL_SEED = 0
+
+
+def check_candidates(candidates: Any) -> list[Any]:
+    """Check that they are classifiers that can be told a price, of pure ε and for rows."""
+    models = list(candidates) if isinstance(candidates, Iterable) else []
+    for model in models:
+        if isinstance(model, SelectingClassifier):
+            check_halves(model.classifier, model.selector, "SelectingClassifier")
+    if not models or not all(_is_candidate(model) for model in models):
+        got = [type(model).__name__ for model in models] or type(candidates).__name__
+        raise bad_parameter(OWNER, "candidates", "a list of tacit classifiers", got)
+    if any(getattr(part, "delta", 0.0) for model in models for part, _ in _payers(model)):
+        raise bad_parameter(OWNER, "candidates", "of pure ε (delta = 0)", "a candidate with delta above 0")
+    units = [getattr(getattr(model, "schema", None), "unit", None) for model in models]
+    persons = [str(unit) for unit in units if unit is not None and unit.column is not None]
+    if persons:
+        remedy = "Tuning protects rows alone. Take the person out of the schema if a row is what you want to protect."
+        raise bad_parameter(OWNER, "candidates", "of schemas whose unit is a row", persons[0], remedy)
+    return models
+
+
+def _is_candidate(model: Any) -> bool:
+    return isinstance(model, PrivateClassifier) and all(hasattr(part, "epsilon") for part, _ in _payers(model))
+
+
+def _payers(model: Any) -> list[tuple[Any, Fraction]]:
+    """The estimators that pay for a fit, and their shares of it: those of a workflow."""
+    if not isinstance(model, SelectingClassifier):
+        return [(model, Fraction(1))]
+    if model.selector is None:
+        return [(model.classifier, Fraction(1))]
+    return [(model.selector, SHARES["select"]), (model.classifier, SHARES["train"])]
+
+
+def black_boxes(models: list[Any]) -> list[BlackBoxClassifier]:
+    """The black boxes among candidates, alone or behind a selector."""
+    return [part for model in models for part, _ in _payers(model) if isinstance(part, BlackBoxClassifier)]
+
+
+def check_stated_costs(models: list[Any], epsilon: Fraction) -> None:
+    """Refuse black boxes that cost more than their share of a fit, and cannot be told to cost less."""
+    for model in models:
+        for part, share in _payers(model):
+            if isinstance(part, BlackBoxClassifier):
+                part.check_price(Budget(epsilon * share), OWNER, "candidates")
+
+
+def at_price(candidate: Any, epsilon: Fraction, draw_seed: Callable[[], int | None]) -> Any:
+    """A copy of a candidate whose fit costs this much, paid from accounts of its own.
+
+    A selector learns from rows of the classes that the classifier declares.
+    """
+    model = clone(candidate)
+    for part, share in _payers(model):
+        part.set_params(epsilon=epsilon * share, account=None, random_state=draw_seed())
+    if isinstance(model, SelectingClassifier) and model.selector is not None:
+        model.selector.set_params(classes=model.classifier.classes)
+    return model
+
+
+def rehearse(candidate: Any, X: Any, y: Any, epsilon: Fraction) -> None:
+    """Fit a copy without rows and with fixed noise: what is wrong with it shows before anything is charged.
+
+    Only the public shape of the data goes in, so that neither a private value nor chance decides on an error. A black
+    box does not run: what it is told is checked.
+    """
+    model = at_price(candidate, epsilon, lambda: REHEARSAL_SEED)
+    if isinstance(model, BlackBoxClassifier):
+        model.prepare(X, y)
+        return
+    for box in black_boxes([model]):  # behind a selector, whose features are chosen for another classifier here
+        box.prepare(np.empty((0, 1)), [])
+        model.set_params(classifier=BernoulliNB(box.epsilon, classes=box.classes, random_state=REHEARSAL_SEED))
+    model.fit(no_rows(X), np.zeros(0, dtype=np.int64))
