@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -44,9 +45,23 @@ def check_shares(given: Mapping[str, float] | None, selector: Any) -> dict[str, 
     return shares
 
 
+def settable(model: Any) -> set[str]:
+    """Names of what a foreign model can be told: its parameters, or those of a function that trains one."""
+    if hasattr(model, "get_params"):
+        return set(model.get_params(deep=False))
+    if hasattr(model, "fit") or not callable(model):
+        return set()
+    try:
+        found = inspect.signature(model).parameters.values()
+    except (TypeError, ValueError):  # written in another language, and says nothing of itself
+        return set()
+    collecting = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {parameter.name for parameter in found if parameter.kind not in collecting}
+
+
 def stated_cost(model: Any, says: Any, most: Budget, *, owner: str = OWNER, name: str = "classifier") -> Budget:
     """What a black box costs: what it can be told to cost, or else what it (or its wrapping) says."""
-    known = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    known = settable(model)
     epsilon = most.exact_epsilon if "epsilon" in known else getattr(says, "epsilon", None)
     delta = most.exact_delta if "delta" in known else getattr(says, "delta", 0.0)
     if epsilon is None:

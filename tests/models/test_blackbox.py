@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import RidgeClassifier
 
 import tacit
@@ -96,3 +98,168 @@ def test_persons_are_refused() -> None:
 def test_what_is_no_classifier_is_refused() -> None:
     with pytest.raises(tacit.ParameterError, match="'estimator' parameter of BlackBoxClassifier"):
         tacit.BlackBoxClassifier(None).fit(X, Y)
+
+
+def counting(X: Any, y: Any, epsilon: float, delta: float = 0.0, *, random_state: Any = None) -> Any:
+    """A function that trains privately, is told its ε, and returns a model."""
+    return tacit.BernoulliNB(epsilon, delta, random_state=random_state).fit(X, y)
+
+
+def last_class(X: Any, y: Any) -> Any:
+    """A function that is told nothing; it returns the probability of the last class."""
+    return lambda rows: np.asarray(rows[:, 1], dtype=float) * 0.8 + 0.1
+
+
+def both_classes(X: Any, y: Any) -> Any:
+    return lambda rows: np.column_stack([1 - rows[:, 1], rows[:, 1]])
+
+
+class Trainer:
+    """A callable object, and a method that trains."""
+
+    def __call__(self, X: Any, y: Any) -> Any:
+        return self.train(X, y)
+
+    def train(self, X: Any, y: Any) -> Any:
+        return both_classes(X, y)
+
+
+FUNCTIONS = [counting, last_class, both_classes, Trainer(), Trainer().train, partial(counting, delta=0.0)]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_that_trains(function: Any) -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(50.0))
+    model = tacit.BlackBoxClassifier(function, epsilon=40.0, account=account)
+    assert clone(model).get_params()["epsilon"] == 40.0
+    model = clone(model).set_params(account=account).fit(X, Y)
+    assert (model.predict(X) == Y).all()
+    assert model.predict_proba(X).shape == (400, 2)
+    assert account.spent.epsilon == 40.0
+    assert model.receipt_["status"] == "private, if the model keeps what it states"
+    assert "did not check" in model.receipt_["guarantee"]
+    assert not model.can_be_saved
+
+
+def test_a_function_is_told_what_is_paid_after_it_was_paid() -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0, 1e-5))
+    told: dict[str, Any] = {}
+
+    def watching(X: Any, y: Any, *, epsilon: float, delta: float, random_state: Any = 3, other: int = 5) -> Any:
+        told.update(epsilon=epsilon, delta=delta, state=random_state, other=other, spent=account.spent.epsilon)
+        return both_classes(X, y)
+
+    model = tacit.BlackBoxClassifier(watching, epsilon=0.4, delta=1e-6, account=account).fit(X, Y)
+    assert told == {"epsilon": 0.4, "delta": 1e-6, "state": None, "other": 5, "spent": 0.4}
+    assert (model.receipt_["query"], model.receipt_["delta"]) == ("watching as a black box", 1e-6)
+    assert type(told["epsilon"]) is float
+
+
+def test_a_function_that_takes_no_price_is_charged_what_the_wrapper_says() -> None:
+    model = tacit.BlackBoxClassifier(last_class, epsilon=0.3, delta=1e-7).fit(X, Y)
+    assert (model.receipt_["epsilon"], model.receipt_["delta"]) == (0.3, 1e-7)
+
+
+def test_a_function_sees_rows_of_declared_labels() -> None:
+    seen: list[Any] = []
+
+    def watching(X: Any, y: Any) -> Any:
+        seen.append((X.shape, np.unique(y).tolist()))
+        return both_classes(X, y)
+
+    tacit.BlackBoxClassifier(watching).fit(X, np.where(np.arange(400) < 4, 7, Y))
+    tacit.BlackBoxClassifier(watching).fit(sp.csr_array(X), Y)
+    assert seen == [((396, 2), [0, 1]), ((400, 2), [0, 1])]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda X: None,
+        lambda X, epsilon: None,
+        lambda X, y, more: None,
+        lambda X, y, epsilon, /: None,
+    ],
+)
+def test_a_function_that_cannot_be_called_is_refused_before_it_is_paid(function: Any) -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0))
+    with pytest.raises(tacit.ParameterError, match="'estimator' parameter of BlackBoxClassifier must be a function"):
+        tacit.BlackBoxClassifier(function, account=account).fit(X, Y)
+    assert account.spent.epsilon == 0
+
+
+def test_a_function_that_states_more_than_is_paid_is_refused() -> None:
+    def stubborn(X: Any, y: Any) -> Any:
+        return both_classes(X, y)
+
+    stubborn.epsilon = 5.0  # type: ignore[attr-defined]
+    with pytest.raises(tacit.ParameterError, match="spends at most ε = 1"):
+        tacit.BlackBoxClassifier(stubborn).fit(X, Y)
+
+
+def test_a_function_that_returns_no_model() -> None:
+    with pytest.raises(tacit.ParameterError, match=r"a function that returns .* Got 'one that returns NoneType'"):
+        tacit.BlackBoxClassifier(lambda X, y: None).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("classes", "answer", "got"),
+    [
+        ((0, 1), lambda rows: np.zeros((len(rows), 3)), "rows × 3"),
+        ((0, 1), lambda rows: np.zeros((len(rows), 2, 2)), "rows × 2 × 2"),
+        ((0, 1), lambda rows: np.zeros((2, len(rows))), "another number of rows"),
+        ((0, 1), lambda rows: np.zeros(len(rows) - 1), "another number of rows"),
+        ((0, 1), lambda rows: 0.5, "another number of rows"),
+        ((0, 1), lambda rows: None, "another number of rows"),
+        ((0, 1), lambda rows: ["no", "yes"] * 200, "list"),
+        ((0, 1, 2), lambda rows: np.zeros(len(rows)), "rows × 1"),
+        ((0, 1, 2), lambda rows: np.zeros((len(rows), 2)), "rows × 2"),
+    ],
+)
+def test_probabilities_of_another_shape(classes: Any, answer: Any, got: str) -> None:
+    model = tacit.BlackBoxClassifier(lambda X, y: answer, classes=classes).fit(X, Y)
+    columns = f"rows × {len(classes)} classes"
+    with pytest.raises(tacit.ParameterError, match=f"gives probabilities, {columns}.* Got '{got}'"):
+        model.predict(X)
+
+
+def test_labels_of_another_shape() -> None:
+    class Wrong:
+        def predict(self, X: Any) -> Any:
+            return np.zeros((len(X), 2))
+
+    with pytest.raises(tacit.ParameterError, match="a label for each row"):
+        tacit.BlackBoxClassifier(lambda X, y: Wrong()).fit(X, Y).predict(X)
+
+
+def test_three_classes_from_a_function() -> None:
+    model = tacit.BlackBoxClassifier(lambda X, y: lambda rows: np.eye(3)[rows[:, 1]], classes=("a", "b", "c"))
+    assert model.fit(X, np.array(["a", "b"])[Y]).predict(X).tolist() == ["a", "b"] * 200
+
+
+def test_a_function_behind_a_selector() -> None:
+    wide = np.hstack([X, np.zeros((400, 3), dtype=int)])
+    selector = tacit.TopKSelector(k=2, epsilon=20.0)
+    for function in (counting, both_classes):
+        box = tacit.BlackBoxClassifier(function, epsilon=20.0)
+        model = clone(tacit.SelectingClassifier(box, selector)).fit(wide, Y)
+        assert (model.predict(wide) == Y).all()
+        assert model.receipt_["epsilon"] == 40.0
+        assert model.receipt_["status"] == "private, if the model keeps what it states"
+
+
+def test_functions_are_tuned() -> None:
+    """Of ε = 30 a fit has 8; what a function cannot be told, its wrapper must state."""
+    told = tacit.BlackBoxClassifier(counting)
+    best = tacit.tune([told], X, Y, epsilon=30.0)
+    assert best.model.estimator_.epsilon == 8.0
+    assert best.receipt["status"] == "private, if the model keeps what it states"
+    tacit.tune([tacit.BlackBoxClassifier(last_class, epsilon=8.0)], X, Y, epsilon=30.0)
+    with pytest.raises(tacit.ParameterError, match="spends at most ε = 8"):
+        tacit.tune([told, tacit.BlackBoxClassifier(last_class, epsilon=9.0)], X, Y, epsilon=30.0)
+
+
+def test_a_function_is_no_object_of_scikit_learn() -> None:
+    assert isinstance(tacit.BlackBoxClassifier(counting).fit(X, Y).to_sklearn(), tacit.BernoulliNB)
+    with pytest.raises(tacit.ParameterError, match="'model' parameter of to_sklearn"):
+        tacit.BlackBoxClassifier(both_classes).fit(X, Y).to_sklearn()

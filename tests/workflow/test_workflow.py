@@ -280,6 +280,33 @@ def test_a_black_box_of_scikit_learn_form_is_told_what_to_spend() -> None:
     assert result.receipt["steps"][0]["epsilon"] == 0.75
 
 
+def count_rows(X: Any, y: Any, epsilon: float) -> Any:
+    return tacit.BernoulliNB(epsilon, classes=CLASSES).fit(X, y)
+
+
+def find_prizes(X: Any, y: Any) -> Any:
+    return Mine().predict_proba
+
+
+def test_a_function_that_trains_is_a_black_box() -> None:
+    """One that takes its ε is told three quarters behind a selector; another one costs what its wrapper says."""
+    account = tacit.Ledger.open().account("mail", budget=tacit.Budget(4.0))
+    settings: dict[str, Any] = {"classes": CLASSES, "account": account}
+    selector = tacit.CountSelector(k=20)
+    told = tacit.Workflow(4.0, classifier=tacit.BlackBoxClassifier(count_rows), selector=selector, **settings)
+    result = told.run(TEXTS, LABELS)
+    assert result.model.classifier_.estimator_.epsilon == 3.0
+    assert result.receipt["status"] == "private, if the model keeps what it states"
+    assert result.curve.auc > 0.8
+    box = tacit.BlackBoxClassifier(find_prizes, epsilon=0.75)
+    result = tacit.Workflow(1.0, classes=CLASSES, classifier=box).run(TEXTS, LABELS)
+    assert result.receipt["steps"][0]["epsilon"] == 0.75
+    assert result.curve.auc > 0.9
+    assert tacit.Workflow(1.0, classes=CLASSES, classifier=count_rows, schema=SCHEMA).run(TABLE).model.classes_.size
+    with pytest.raises(tacit.ParameterError, match="one that states what it spends"):
+        tacit.Workflow(1.0, classes=CLASSES, classifier=find_prizes).run(TEXTS, LABELS)
+
+
 @pytest.mark.parametrize("classifier", [tacit.BernoulliNB(), tacit.LogisticRegression(), tacit.TabularClassifier()])
 def test_our_classifiers_behind_a_schema_or_a_text(classifier: Any) -> None:
     result = tacit.Workflow(2.0, classes=CLASSES, schema=SCHEMA, classifier=classifier).run(TABLE)

@@ -13,7 +13,7 @@ from tacit.data.series import as_series
 from tacit.data.split import rows_of
 from tacit.desk.payer import one_off
 from tacit.errors import bad_parameter
-from tacit.ledger import Account, Request
+from tacit.ledger import Account, Ledger, Request
 from tacit.privacy.budget import Budget, Number
 from tacit.privacy.loss import Loss
 from tacit.privacy.release import SIMULATION, Receipt
@@ -37,6 +37,8 @@ def pay_for_black_box(
     not known.
     """
     budget = Budget(epsilon, delta)
+    if account is None:  # what states (ε, δ) alone gets the whole δ under plain sums
+        account = Ledger.open().account("one-off", budget=budget, accounting="basic")
     payer = one_off(account, budget, owner)
     if payer.unit.column is not None:
         expected = "an account whose unit is a row"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import inspect
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from tacit._settings import stated_cost
+from tacit._settings import settable, stated_cost
 from tacit.desk.blackbox import declared_rows, foreign, pay_for_black_box
 from tacit.desk.checks import check_classes, check_state
 from tacit.errors import bad_parameter
@@ -18,6 +21,9 @@ from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_in
 from tacit.privacy.budget import Budget
 
 OWNER = "BlackBoxClassifier"
+
+Train = Callable[[Any, Any], Any]
+"""From rows and labels to a fitted model."""
 
 
 class BlackBoxClassifier(PrivateClassifier):
@@ -29,9 +35,12 @@ class BlackBoxClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    estimator : classifier with ``fit`` and ``predict_proba`` (or ``predict``)
+    estimator : classifier with ``fit`` and ``predict_proba`` (or ``predict``), or a function
         Its neighbours must be those of tacit: adding or removing a row, and each prediction must depend on its own row
-        alone. It is copied before it is fitted.
+        alone. A classifier is copied before it is fitted. A function is called as ``function(X, y)``, with ``epsilon``,
+        ``delta`` and ``random_state`` if it has parameters of these names. It returns what it trained: an object with
+        ``predict_proba`` or ``predict``, or a callable that gives probabilities of rows, a column for each of
+        ``classes`` in their order, or for two classes those of the last one alone.
     epsilon, delta : float
         What it states that one fit costs.
     classes : sequence, default (0, 1)
@@ -43,7 +52,7 @@ class BlackBoxClassifier(PrivateClassifier):
 
     Attributes
     ----------
-    estimator_ : the fitted model
+    estimator_ : the fitted model, or what the function returned
     receipt_ : Receipt
 
     Examples
@@ -54,6 +63,11 @@ class BlackBoxClassifier(PrivateClassifier):
     >>> model = BlackBoxClassifier(BernoulliNB(), epsilon=0.5, random_state=0).fit(X, y)
     >>> model.receipt_["mechanism"], model.receipt_["epsilon"]
     ('black box', 0.5)
+
+    >>> def guess(X, y, epsilon):  # looks at nothing, which is private for any epsilon
+    ...     return lambda rows: np.full(len(rows), 0.5)
+    >>> BlackBoxClassifier(guess, epsilon=0.5).fit(X, y).receipt_["query"]
+    'guess as a black box'
     """
 
     def __init__(
@@ -75,42 +89,47 @@ class BlackBoxClassifier(PrivateClassifier):
 
     def fit(self, X: Any, y: Any, *, persons: Any = None) -> BlackBoxClassifier:  # noqa: ARG002 - refused with the account
         """Pay, then fit the model. An account that protects persons is refused."""
-        classes, X, y, model = self.prepare(X, y)
-        what = f"{type(model).__name__} as a black box"
+        classes, X, y, train = self.prepare(X, y)
+        what = f"{_name(self.estimator)} as a black box"
         simulation = self.random_state is not None
         self.receipt_ = pay_for_black_box(OWNER, what, self.epsilon, self.delta, self.account, simulation=simulation)
-        self.estimator_ = model
-        model.fit(*declared_rows(X, y, classes))
+        self.estimator_ = train(*declared_rows(X, y, classes))
+        if not any(hasattr(self.estimator_, name) for name in ("predict_proba", "predict", "__call__")):
+            expected = "a function that returns a model with predict_proba or predict, or a callable"
+            raise bad_parameter(OWNER, "estimator", expected, f"one that returns {type(self.estimator_).__name__}")
         self.classes_ = np.array(classes)
         return self
 
-    def prepare(self, X: Any, y: Any) -> tuple[tuple[Any, ...], Any, Any, Any]:
-        """Check all that can be checked before anything is paid: the classes, X, y, and the model to be fitted."""
+    def prepare(self, X: Any, y: Any) -> tuple[tuple[Any, ...], Any, Any, Train]:
+        """Check all that can be checked before anything is paid: the classes, X, y, and what is to be called then."""
         classes = check_classes(OWNER, self.classes)
         check_state(self.random_state, OWNER)
-        if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
-            expected = "a classifier with fit and predict_proba"
-            raise bad_parameter(OWNER, "estimator", expected, type(self.estimator).__name__)
+        if isinstance(self.estimator, type) or not (hasattr(self.estimator, "fit") or callable(self.estimator)):
+            expected = "a classifier with fit and predict_proba, or a function of X and y"
+            raise bad_parameter(OWNER, "estimator", expected, _name(self.estimator))
         X = foreign_input(self, X, reset=True)
-        return classes, X, label_input(self, X, y), self._copy()
+        return classes, X, label_input(self, X, y), self._trainer()
 
     @property
     def can_be_saved(self) -> bool:
         """No: a foreign model is written by the library that it is from."""
         return False
 
-    def _copy(self) -> Any:
-        """The model, told what is paid for it; one that cannot be told must not state more."""
+    def _trainer(self) -> Train:
+        """The model, or function, told what is paid for it; one that cannot be told must not state more."""
         if getattr(self.estimator, "epsilon", None) is not None:
-            self.check_price(Budget(self.epsilon, self.delta), type(self).__name__, "estimator")
-        if not hasattr(self.estimator, "get_params"):
-            return copy.deepcopy(self.estimator)
-        model = clone(self.estimator)
-        known = model.get_params(deep=False)
-        paid = Budget(self.epsilon, self.delta)  # a foreign model is told floats
+            self.check_price(Budget(self.epsilon, self.delta), OWNER, "estimator")
+        paid = Budget(self.epsilon, self.delta)  # foreign models are told floats
         wanted = {"epsilon": paid.epsilon, "delta": paid.delta, "random_state": self.random_state}
-        model.set_params(**{name: value for name, value in wanted.items() if name in known})
-        return model
+        known = settable(self.estimator)
+        told = {name: value for name, value in wanted.items() if name in known}
+        if not hasattr(self.estimator, "fit"):
+            _check_call(self.estimator, told)
+            return partial(self.estimator, **told)
+        model = clone(self.estimator) if hasattr(self.estimator, "get_params") else copy.deepcopy(self.estimator)
+        if told:
+            model.set_params(**told)
+        return partial(_fitted, model)
 
     def check_price(self, most: Budget, owner: str, name: str) -> None:
         """Refuse a model that costs more and cannot be told to cost less: by its own word, or else by this wrapping."""
@@ -121,12 +140,56 @@ class BlackBoxClassifier(PrivateClassifier):
         check_fitted(self)
         X = foreign_input(self, X, reset=False)
         scores = np.full((len(X) if not hasattr(X, "shape") else X.shape[0], len(self.classes_)), 1e-12)
-        if hasattr(self.estimator_, "predict_proba"):
-            places = [list(self.classes_).index(label) for label in getattr(self.estimator_, "classes_", self.classes_)]
-            scores[:, places] = np.maximum(np.nan_to_num(self.estimator_.predict_proba(X)), 1e-12)
+        model: Any = self.estimator_
+        if hasattr(model, "predict_proba") or not hasattr(model, "predict"):
+            answer = model.predict_proba(X) if hasattr(model, "predict_proba") else model(X)
+            places = [list(self.classes_).index(label) for label in getattr(model, "classes_", self.classes_)]
+            scores[:, places] = np.maximum(_probabilities(answer, len(scores), len(places)), 1e-12)
         else:
-            scores[np.asarray(self.estimator_.predict(X))[:, None] == self.classes_] = 1.0
+            labels = np.asarray(model.predict(X))
+            if labels.shape != (len(scores),):
+                raise bad_parameter(OWNER, "estimator", "one whose predict gives a label for each row", "another shape")
+            scores[labels[:, None] == self.classes_] = 1.0
         return np.log(scores)
+
+
+def _name(model: Any) -> str:
+    """What a foreign model is called: by its type, and a function by its own name."""
+    own = None if hasattr(model, "fit") else getattr(model, "__name__", None)
+    return str(own or type(model).__name__)
+
+
+def _fitted(model: Any, X: Any, y: Any) -> Any:
+    model.fit(X, y)
+    return model
+
+
+def _check_call(function: Any, told: dict[str, Any]) -> None:
+    """Refuse a function that cannot be called with rows, labels and what it is told, before it is paid."""
+    try:
+        inspect.signature(function).bind(None, None, **told)
+    except ValueError:  # it says nothing of itself
+        return
+    except TypeError as error:
+        expected = "a function of X and y, and of epsilon, delta or random_state if it likes"
+        raise bad_parameter(OWNER, "estimator", expected, _name(function), f"Calling it: {error}.") from None
+
+
+def _probabilities(answer: Any, rows: int, columns: int) -> Floats:
+    """Probabilities as a foreign model gives them, rows × classes; what is no number counts as 0."""
+    expected = f"one that gives probabilities, rows × {columns} classes" + " or of the last class" * (columns == 2)
+    try:
+        table = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise bad_parameter(OWNER, "estimator", expected, type(answer).__name__) from None
+    if columns == 2 and table.shape in ((rows,), (rows, 1)):
+        last = table.reshape(rows)
+        table = np.column_stack([1 - last, last])
+    if table.shape != (rows, columns):
+        same = table.ndim > 0 and len(table) == rows
+        got = f"rows × {' × '.join(map(str, table.shape[1:])) or '1'}" if same else "another number of rows"
+        raise bad_parameter(OWNER, "estimator", expected, got)
+    return np.nan_to_num(table)
 
 
 def foreign_input(estimator: Any, X: Any, *, reset: bool) -> Any:

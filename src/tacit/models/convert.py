@@ -135,6 +135,8 @@ def to_sklearn(model: Any) -> Any:
     """
     check_fitted(model)
     if isinstance(model, BlackBoxClassifier):
+        if not hasattr(model.estimator_, "predict"):
+            raise bad_parameter("to_sklearn", "model", "one with predict", "a black box that is a function")
         return model.estimator_
     steps = _steps(model)
     return steps[0][1] if len(steps) == 1 else Pipeline(steps)
