@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import tacit
-from tacit.models.clearness import Noise, of_coefficients, of_counts
+from tacit.models._clearness import Noise, of_coefficients, of_counts
 from tacit.models.weights import feature_weights
 
 COLUMNS = {f"c{k}": {"kind": "category", "values": ["a", "b", "c", "d", "never"]} for k in range(4)}

@@ -14,7 +14,7 @@ from tacit.desk.estimators import PrivateEstimator
 from tacit.desk.schemas import table_matrix
 from tacit.errors import bad_parameter
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
-from tacit.models.clearness import last_against_others
+from tacit.models._clearness import last_against_others
 from tacit.models.weights import clear_features
 from tacit.privacy.release import Receipt
 

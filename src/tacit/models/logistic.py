@@ -11,7 +11,7 @@ from tacit.desk.objective import CURVATURE, Norm, minimise, perturbation, scalin
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, binary_matrix, check_fitted, matrix_input
-from tacit.models.clearness import Noise, of_coefficients, ridge_of_step
+from tacit.models._clearness import Noise, of_coefficients, ridge_of_step
 
 INTERCEPT_SHARE = 0.2
 """Part of a row's norm for the constant feature."""

@@ -12,7 +12,7 @@ from tacit.desk.objective import TableProblem, table_problem
 from tacit.desk.schemas import Table, score_table, table_schema
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted
-from tacit.models.clearness import Noise, last_against_others, of_coefficients, of_counts, ridge_of_step
+from tacit.models._clearness import Noise, last_against_others, of_coefficients, of_counts, ridge_of_step
 from tacit.models.naive_bayes import LABEL_SHARE, train
 
 

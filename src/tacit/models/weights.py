@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.desk.text import STYLE, bucket_names
 from tacit.models._base import Floats
-from tacit.models.clearness import last_against_others
+from tacit.models._clearness import last_against_others
 
 BY_CHANCE = 0.2
 """How many features of a table, words of a text, or marks of style, noise alone puts on the list: at most, expected."""
