@@ -22,7 +22,7 @@ def test_the_demo_runs_twice_and_is_charged_once(
     assert main(["demo", "--out", "here"]) == 0
     assert capsys.readouterr().out == first, "asking again gives the very same release"
     for words in (
-        "rate_marriage",
+        "told from noise",
         "Lacking: ε = 0.5",
         "the very same curve",
         "ledger verify",

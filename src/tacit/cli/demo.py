@@ -96,7 +96,10 @@ def _messages(folder: Path, url: str, data: str | None, tell: Any) -> None:
 
 
 def _show_answers(result: Any, most: int = 6) -> None:
-    print(f"  {'answers that weigh most':<28}{'log-odds of an affair':>22}")
+    if not result.features:
+        _say("No single answer can be told from noise this time: the model adds up what many of them say.")
+        return
+    print(f"  {'answers told from noise':<28}{'log-odds of an affair':>22}")
     for name, weight in result.features[:most]:
         print(f"  {name:<28}{weight:>+22.2f}")
     print()
