@@ -16,7 +16,7 @@ from tacit.errors import bad_parameter
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 from tacit.models._clearness import last_against_others
 from tacit.models.weights import clear_features
-from tacit.privacy.release import Receipt
+from tacit.privacy.release import Receipt, proofs
 
 
 class ChosenFeatures(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -151,6 +151,7 @@ def in_sequence(receipts: list[Receipt]) -> Receipt:
             "epsilon": sum(receipt["epsilon"] for receipt in receipts),
             "delta": sum(receipt["delta"] for receipt in receipts),
             "query": "; ".join(str(receipt["query"]) for receipt in receipts),
+            "proof": proofs(receipts),
             "steps": [receipt.to_dict() for receipt in receipts],
             "status": next((status for status in statuses if status != "private"), "private"),
         }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.desk.counts import Visit, check_classes, public_max_ones
+from tacit.desk.counts import Visit, at_most, check_classes, public_max_ones
 from tacit.desk.objective import TableProblem, table_problem
 from tacit.desk.schemas import Table, score_table, table_schema
 from tacit.ledger import Account
@@ -126,7 +126,7 @@ class TabularClassifier(PrivateClassifier):
         """Naive Bayes from one release of counts."""
         r = table.columns if self.max_ones is None and not table.has_text else self.max_ones
         labels, ones = visit.noise(LABEL_SHARE, delta_share=0), visit.noise(1 - LABEL_SHARE, ones=r)
-        visit.start(f"at most {self.max_ones} ones", {"labels": labels, "ones": ones})
+        visit.start(at_most(r), {"labels": labels, "ones": ones})
         sizes = visit.labels("labels")
         if r is None:
             r = public_max_ones(float(np.maximum(sizes, 1).sum()), table.schema.n_features, visit.epsilon)
