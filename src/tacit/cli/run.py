@@ -49,14 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         result = workflow.run(arguments.data, progress=tell)
         files = result.save(str(folder))
-    facts = common.curve_facts(result.curve) | {
-        "epsilon": result.receipt["epsilon"],
-        "delta": result.receipt["delta"],
-        "status": result.receipt["status"],
-        "files": [str(file) for file in files],
-        "receipt": result.receipt.to_dict(),
-    }
-    return common.show(arguments, facts, _text(result, arguments))
+    return common.show(arguments, common.run_facts(result, files), _text(result, arguments))
 
 
 def _workflow(arguments: argparse.Namespace) -> Any:

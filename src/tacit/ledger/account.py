@@ -195,14 +195,21 @@ class Account:
         with self._reading() as (_, state):
             return state.charge(row.seq)
 
-    def store(self, charge: Charge, step: int, label: str, payload: bytes) -> tuple[bytes, Row]:
-        """Keep the release of a charge; the first one stored is the one that everybody gets. For the gate."""
+    def store(
+        self, charge: Charge, step: int, label: str, payload: bytes, mechanism: str | None = None
+    ) -> tuple[bytes, Row]:
+        """Keep the release of a charge; the first one stored is the one that everybody gets. For the gate.
+
+        ``mechanism`` names what was drawn, where the charge does not.
+        """
         with self._writing() as (tx, state):
             row = state.releases.get((charge.entry, step))
             if row is not None:
                 return _checked(tx, row, label), row
             digest = hashlib.sha256(payload).hexdigest()
-            body = {"charge": charge.entry, "step": step, "label": label, "sha256": digest}
+            body: dict[str, Any] = {"charge": charge.entry, "step": step, "label": label, "sha256": digest}
+            if mechanism is not None:
+                body["mechanism"] = mechanism
             row = link(self.name, state.seq, state.hash, "release", body)
             tx.append(row, payload)
         return payload, row
