@@ -28,6 +28,15 @@ def check_unit(unit: str | Unit | None, rows_per_unit: int | None) -> Unit | Non
     return Unit.user(unit, rows_per_unit)
 
 
+def declared_unit(*schemas: Any) -> Unit | None:
+    """The person whom public descriptions name; None where they name nobody."""
+    units = {schema.unit for schema in schemas if schema is not None and schema.unit.column is not None}
+    if len(units) > 1:
+        shown = ", ".join(sorted(map(str, units)))
+        raise bad_parameter(OWNER, "schema", "of one unit with the classifier's", shown)
+    return units.pop() if units else None
+
+
 def check_shares(given: Mapping[str, float] | None, selector: Any) -> dict[str, Fraction]:
     """Shares of ε and δ by step: public, and checked to stay within each part's whole."""
     shares = dict(SHARES)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
-from tacit._settings import OWNER, check_shares, check_unit, stated_cost
+from tacit._settings import OWNER, check_shares, check_unit, declared_unit, stated_cost
 from tacit.desk.cluster import SparkPart, open_on_spark
 from tacit.desk.counts import check_classes
 from tacit.desk.parts import (
@@ -36,7 +36,7 @@ from tacit.models.weights import feature_weights
 from tacit.privacy.accounting import noise_delta
 from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
 from tacit.privacy.release import Receipt
-from tacit.privacy.unit import Unit
+from tacit.privacy.unit import Unit, check_declared
 from tacit.report.html import page
 from tacit.report.receipts import account_state, whole_receipt
 from tacit.report.result import Result
@@ -68,8 +68,9 @@ class Workflow:
         The column of texts, of a file or a frame.
     schema : Schema or path, optional
         The public description of a table. Without text and schema, ``X`` is a list of texts or a matrix.
-    unit : "row", the name of a column, or Unit; default "row"
-        Whose presence is hidden; a column names the person, and goes with ``rows_per_unit``.
+    unit : "row", the name of a column, or Unit, optional
+        Whose presence is hidden; a column names the person, and goes with ``rows_per_unit``. Default: the person that
+        the schema names, which an account that is given must protect, too; without one the account's unit, or a row.
     rows_per_unit : int, optional
         At most this many rows of a person are used.
     classifier : optional
@@ -214,6 +215,7 @@ class Workflow:
     def _payer(self, X: Any, ledgers: ExitStack) -> tuple[Unit, Callable[[], Account]]:
         """What is protected, and a way to the account: one that does not exist is made when the data were looked at."""
         found = self.account
+        declared = None if self.unit else declared_unit(self.schema, getattr(self.classifier, "schema", None))
         if found is not None and (not isinstance(found, Account) or self.ledger is not None):
             raise bad_parameter(OWNER, "account", "a tacit Account, without a ledger beside it", found)
         if found is None and self.ledger is not None:
@@ -221,18 +223,20 @@ class Workflow:
                 raise bad_parameter(OWNER, "dataset", "the name of the data set's account in the ledger", None)
             found = ledgers.enter_context(existing_account(self.ledger, self.dataset))
         if found is None:
-            return self.unit or Unit.row(), lambda: self._create_account(X, ledgers)
+            unit = self.unit or declared or Unit.row()
+            return unit, lambda: self._create_account(X, unit, ledgers)
         if self.unit is not None and found.unit != self.unit:
             remedy = "Leave 'unit' out to take the account's."
             raise bad_parameter(OWNER, "unit", f"the account's ({found.unit})", str(self.unit), remedy)
-        return found.unit, lambda: found
+        remedy = "Open an account for the schema's unit, or say by 'unit' that the account's is meant."
+        return check_declared(found.unit, declared, "The schema", remedy), lambda: found
 
-    def _create_account(self, X: Any, ledgers: ExitStack) -> Account:
+    def _create_account(self, X: Any, unit: Unit, ledgers: ExitStack) -> Account:
         name = self.dataset or (Path(str(X)).name if is_path(X) else None) or "data"
         ledger = self.ledger
         if not isinstance(ledger, Ledger):
             ledger = ledgers.enter_context(Ledger.open(ledger))
-        return ledger.account(name, budget=self.budget, unit=self.unit or Unit.row())
+        return ledger.account(name, budget=self.budget, unit=unit)
 
     def _budget(self, step: str) -> Budget:
         share = self.shares[step]

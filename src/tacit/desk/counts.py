@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.bounding import Bounding, bound_rows, default_max_ones
-from tacit.data.errors import SchemaError
 from tacit.data.hashing import chain
 from tacit.data.rows import Rows, concatenate
 from tacit.data.schema import Schema
@@ -26,10 +25,11 @@ from tacit.data.sources import Job, Source, open_source
 from tacit.data.statistics import count, in_parallel
 from tacit.data.sums import GRID, Rules, Weighing, count_correct, count_margins, mix, mix_classes, normalised_sums
 from tacit.data.totals import feature_scores, row_lengths, total_sums, whole_rows
+from tacit.desk.checks import check_classes, check_state
 from tacit.desk.noise import additive_noise
 from tacit.desk.parts import Part
 from tacit.desk.payer import one_off
-from tacit.errors import PrivacyError, bad_parameter
+from tacit.errors import PrivacyError
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget, Number, exact, exact_delta, exact_epsilon
 from tacit.privacy.exact import Exact
@@ -38,7 +38,7 @@ from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Mechanis
 from tacit.privacy.objective import ExactObjective, GaussianObjectivePerturbation, ObjectivePerturbation
 from tacit.privacy.release import Receipt, Release
 from tacit.privacy.screening import ExactRows
-from tacit.privacy.unit import Bound, Sensitivity, Unit, check_count
+from tacit.privacy.unit import Bound, Sensitivity, Unit, check_count, check_declared, check_persons
 
 __all__ = ["GRID", "Rules", "Visit", "Weighing", "check_classes", "mix", "mix_classes", "public_max_ones"]
 
@@ -46,6 +46,7 @@ _KEPT_ENTRIES = 1 << 28  # encoded entries kept in memory between two passes; la
 _THREADS = len(os.sched_getaffinity(0))
 _DERIVED = 11  # use of a simulation's seed for bounding
 
+_REMEDY = "Open the account with the schema's unit, or take [person] out of the schema."
 USUAL_WORDS = 32
 """Of a text, for choosing between two kinds of noise: at ε = 1 Gaussian noise is better for texts of more than ten
 words where δ is 1e-6, and of nineteen where it is 1e-10. Whoever gives a δ has longer ones."""
@@ -59,13 +60,13 @@ class Visit:
     data, y, persons : raw input, or a :class:`tacit.desk.parts.Part`
         As :func:`tacit.data.sources.open_source` takes it.
     schema : Schema
-        Its unit is replaced by the account's.
+        If it names a person, that is the unit, which must be the account's, too; else the account's is taken.
     owner : str
         Whose fit this is, for messages.
     epsilon, delta : float
         What the whole visit may cost.
     account : Account, optional
-        Who pays; None opens a one-off account in memory with exactly this budget.
+        Who pays; None opens a one-off account in memory with exactly this budget, for the schema's unit.
     random_state : int, optional
         A seed: a simulation, which is not private.
     """
@@ -89,9 +90,13 @@ class Visit:
         self.owner = owner
         self.epsilon = exact_epsilon(epsilon, owner)
         self.delta = exact_delta(delta, owner)
-        self.account = one_off(account, Budget(self.epsilon, self.delta), owner)
-        self.random_state = _check_state(random_state, owner)
+        # The unit of a part was settled when it was opened.
+        declared = schema.unit if schema.unit.column is not None and not isinstance(data, Part) else None
+        self.account = one_off(account, Budget(self.epsilon, self.delta), owner, declared)
+        self.random_state = check_state(random_state, owner)
         unit = self.account.unit
+        check_declared(unit, declared, "The schema", _REMEDY)
+        check_persons(unit, persons)
         in_memory = not isinstance(data, str | Path | Part)
         named = unit.column is None or persons is not None or unit.column in getattr(data, "columns", ())
         if in_memory and not named:
@@ -358,31 +363,8 @@ def _giving(rows: Rows) -> Callable[[], Rows]:
     return lambda: rows
 
 
-def _check_state(random_state: Any, owner: str) -> int | None:
-    if random_state is None:
-        return None
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, bool) or not hasattr(random_state, "__index__") or int(random_state) < 0:
-        expected = "None (the operating system's entropy) or a whole number (a simulation, which is not private)"
-        raise bad_parameter(owner, "random_state", expected, random_state)
-    return int(random_state)
-
-
 def _derived(random_state: int) -> int:
     return int(chain(random_state & (2**63 - 1), _DERIVED)[0])
-
-
-def check_classes(owner: str, classes: Any, *, least: int = 2) -> tuple[Any, ...]:
-    """Check declared classes: they are public, and never read from the data."""
-    try:
-        declared = tuple(classes)
-        Schema.matrix(1, declared)
-    except (TypeError, SchemaError):
-        expected = f"at least {least} different labels, all texts or all numbers"
-        remedy = "Declare them: labels are never read from private data."
-        raise bad_parameter(owner, "classes", expected, classes, remedy) from None
-    return declared
 
 
 def public_max_ones(n_rows: float, n_features: int, epsilon: Fraction) -> int:

@@ -15,6 +15,7 @@ from tacit.desk.schemas import table_matrix
 from tacit.errors import bad_parameter
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 from tacit.privacy.release import Receipt
+from tacit.privacy.unit import Unit, check_declared
 
 
 class ChosenFeatures(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -78,6 +79,7 @@ class SelectingClassifier(PrivateClassifier):
     def fit(self, X: Any, y: Any, *, persons: Any = None) -> SelectingClassifier:
         """Select, then train on what was selected."""
         check_halves(self.classifier, self.selector, "SelectingClassifier")
+        self._check_unit()
         matrix = self._matrix(X, reset=True)
         if self.schema is None:
             y = label_input(self, matrix, y)
@@ -93,6 +95,16 @@ class SelectingClassifier(PrivateClassifier):
         self.classes_ = self.classifier_.classes_
         self.receipt_ = in_sequence([*receipts, self.classifier_.receipt_])
         return self
+
+    def _check_unit(self) -> None:
+        """A person whom the schema names must be protected by whoever pays."""
+        unit = getattr(self.schema, "unit", Unit.row())
+        if unit.column is None:
+            return
+        remedy = "Pass both halves an account with the schema's unit, and persons= to fit."
+        for half in (self.selector, self.classifier):
+            if half is not None:
+                check_declared(getattr(half.account, "unit", Unit.row()), unit, "The schema", remedy)
 
     @property
     def can_be_saved(self) -> bool:
