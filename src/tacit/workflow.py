@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from tacit._settings import OWNER, check_shares, check_unit, declared_unit, stated_cost
 from tacit.desk.cluster import SparkPart, open_on_spark
-from tacit.desk.counts import check_classes
+from tacit.desk.checks import check_classes, check_state
 from tacit.desk.parts import (
     FileOptions,
     Part,
@@ -153,7 +153,8 @@ class Workflow:
         if engine not in ("local", "spark"):
             raise bad_parameter(OWNER, "engine", "'local' or 'spark'", engine)
         self.options, self.version = options, version
-        self.engine, self.language, self.strict, self.random_state = engine, language, strict, random_state
+        self.engine, self.language, self.strict = engine, language, strict
+        self.random_state = check_state(random_state, OWNER)
 
     def run(self, X: Any, y: Any = None, *, persons: Any = None, progress: Progress | None = None) -> Result:
         """Run the whole story.
@@ -182,7 +183,7 @@ class Workflow:
         candidate = self._candidate(part)  # a wrong one is refused before anything is registered
         account = open_account()
         tell("split")
-        train, test, accounts = part.split(self.test_size, account, self.random_state)
+        train, test, accounts = part.split(float(self.test_size), account, self.random_state)
         self._check_funds(accounts)
         tell("train")
         model = self._fit(candidate, train, accounts["train"])
