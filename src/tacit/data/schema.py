@@ -98,7 +98,7 @@ class Schema:
     missing: tuple[str, ...] = ("",)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", check_values("label", "classes", tuple(self.classes), least=2))
+        object.__setattr__(self, "classes", check_values("label", "classes", self.classes, least=2))
         names = [column.name for column in self.columns]
         taken = [*names, *(n for n in (self.label, self.unit.column) if n is not None)]
         if not names or any(not isinstance(n, str) or not n for n in taken) or len(set(taken)) < len(taken):
@@ -114,13 +114,13 @@ class Schema:
     @classmethod
     def text(cls, classes: Sequence[Value], *, bits: int = 14, label: str | None = None, name: str = "text") -> Schema:
         """One text column, hashed."""
-        return cls((TextColumn(name, bits=bits),), classes=tuple(classes), label=label)
+        return cls((TextColumn(name, bits=bits),), classes=classes, label=label)  # type: ignore[arg-type]
 
     @classmethod
     def matrix(cls, n_features: int, classes: Sequence[Value], *, names: Sequence[str] | None = None) -> Schema:
         """A binary matrix whose labels come as an array."""
         column = SparseColumn("x", n_features, None if names is None else tuple(names))
-        return cls((column,), classes=tuple(classes))
+        return cls((column,), classes=classes)  # type: ignore[arg-type]
 
     @property
     def n_features(self) -> int:
