@@ -306,6 +306,14 @@ class Workflow:
         elif isinstance(chosen, SelectingClassifier):
             remedy = "Pass its two halves as selector= and classifier=, so that the account pays for both."
             raise bad_parameter(OWNER, "classifier", "a single one", type(chosen).__name__, remedy)
+        elif isinstance(chosen, type):
+            raise bad_parameter(OWNER, "classifier", "an object", f"the class {chosen.__name__}", "Call it: add ().")
+        elif isinstance(chosen, TextClassifier) and part.kind != "text":
+            remedy = "Name the column of texts by 'text', without a schema, or take another classifier."
+            raise bad_parameter(OWNER, "classifier", f"one for a {part.kind}", type(chosen).__name__, remedy)
+        elif isinstance(chosen, TabularClassifier) and part.kind == "matrix":
+            remedy = "Take BernoulliNB() or LogisticRegression()."
+            raise bad_parameter(OWNER, "classifier", "one for a matrix", type(chosen).__name__, remedy)
         elif not isinstance(chosen, PrivateClassifier):
             chosen = BlackBoxClassifier(chosen)
         chosen = clone(chosen)
