@@ -11,8 +11,8 @@ from typing import Any, Literal
 from sklearn.base import clone
 
 from tacit._settings import OWNER, check_shares, check_unit, declared_unit, stated_cost
-from tacit.desk.cluster import SparkPart, open_on_spark
 from tacit.desk.checks import check_classes, check_state
+from tacit.desk.cluster import SparkPart, open_on_spark
 from tacit.desk.parts import (
     FileOptions,
     Part,

@@ -98,9 +98,10 @@ def test_a_bad_classifier_is_refused_before_its_selector_is_paid(name: str, unit
             classifier.set_params(account=account)
         with pytest.raises(tacit.ParameterError):
             tacit.SelectingClassifier(classifier, selector).fit(X, Y, persons=people)
+    workflow = tacit.Workflow(
+        1e-13 if name == "ε" else 1.0, account=account, selector=tacit.TopKSelector(k=2), classifier=BAD[name]()
+    )
     with pytest.raises(tacit.ParameterError):
-        budget = 1e-13 if name == "ε" else 1.0
-        workflow = tacit.Workflow(budget, account=account, selector=tacit.TopKSelector(k=2), classifier=BAD[name]())
         workflow.run(X, Y, persons=people)
     assert account.spent.epsilon == 0
     good = tacit.SelectingClassifier(tacit.BernoulliNB(account=account), selector).fit(X, Y, persons=people)

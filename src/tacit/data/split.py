@@ -143,9 +143,9 @@ def folds(source: Source, n_folds: int, *, account: Account | None = None, seed:
     return result
 
 
-def coin_limit(test_size: float) -> int:
+def coin_limit(test_size: Any) -> int:
     """Below which coin a row is in the test part."""
-    if isinstance(test_size, bool) or not isinstance(test_size, numbers.Real) or not 0 < test_size < 1:
+    if isinstance(test_size, bool) or not isinstance(test_size, numbers.Real) or not 0 < float(test_size) < 1:
         raise bad_parameter("split", "test_size", "a fraction between 0 and 1", test_size)
     return int(Fraction(float(test_size)) * 2**64) - 2**63
 

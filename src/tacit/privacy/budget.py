@@ -32,11 +32,15 @@ def exact(value: object, owner: str, name: str, expected: str, remedy: str = "")
     if isinstance(value, numbers.Rational):
         whole = Fraction(int(value.numerator), int(value.denominator))
     else:
-        printed = str(value) if isinstance(value, np.floating) else repr(number)
-        whole = Fraction(value) if isinstance(value, Decimal) else Fraction(printed)
+        whole = Fraction(value) if isinstance(value, Decimal) else Fraction(_printed(value, number))
     if whole and not number:
         raise bad_parameter(owner, name, f"{expected}, and large enough to be told from 0", value, remedy)
     return whole
+
+
+def _printed(value: object, number: float) -> str:
+    """A float as it prints: a short one of numpy's has fewer digits than the long one that it equals."""
+    return str(value) if isinstance(value, np.floating) else repr(number)
 
 
 def as_float(value: Fraction) -> float:
