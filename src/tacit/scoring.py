@@ -150,7 +150,7 @@ def score_batches(
     taken = sorted({"prediction", "score"} & set(keep))
     if taken:
         raise bad_parameter("score", "keep", "other columns than 'prediction' and 'score'", taken)
-    kind = {"U": pl.String, "O": pl.String, "f": pl.Float64}.get(model.classes_.dtype.kind, pl.Int64)
+    kind = {"U": pl.String, "O": pl.String, "f": pl.Float64, "b": pl.Boolean}.get(model.classes_.dtype.kind, pl.Int64)
     seen = False
     for frame in read_columns(data, list(dict.fromkeys([*names, *keep])), options):
         rows = frame[column].cast(pl.String).fill_null("") if column else frame.select(names)

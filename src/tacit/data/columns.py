@@ -270,6 +270,20 @@ def check_values(owner: str, name: str, values: Iterable[Value], *, least: int) 
     return plain
 
 
+def spellings(values: Iterable[Value]) -> dict[str, int]:
+    """The texts that stand for declared texts, and the place of each: the declared ones, and truth values as any writes.
+
+    Readers differ on how they write truth values, so a declared "True" is met by true and TRUE as well, as long as it
+    is the only one of its kind. This depends on what is declared alone.
+    """
+    table = {str(value).strip(BLANKS): place for place, value in enumerate(values)}
+    for word in ("true", "false"):
+        meant = [place for text, place in table.items() if text.lower() == word]
+        if len(meant) == 1:
+            table = {text: meant[0] for text in (word, word.capitalize(), word.upper())} | table
+    return table
+
+
 def _whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 

@@ -32,6 +32,7 @@ written as TOML::
     features = 123
 
 Values declared as numbers are compared as numbers, values declared as text as text, after outer white space is removed.
+Truth values are numbers (1 and 0) and texts; as a text, True is also written true or TRUE.
 """
 
 from __future__ import annotations
