@@ -271,7 +271,7 @@ def check_values(owner: str, name: str, values: Iterable[Value], *, least: int) 
 
 
 def spellings(values: Iterable[Value]) -> dict[str, int]:
-    """The texts that stand for declared texts, and the place of each: the declared ones, and truth values as any writes.
+    """The texts that stand for declared ones, and the place of each: themselves, and truth values in every spelling.
 
     Readers differ on how they write truth values, so a declared "True" is met by true and TRUE as well, as long as it
     is the only one of its kind. This depends on what is declared alone.
@@ -280,7 +280,7 @@ def spellings(values: Iterable[Value]) -> dict[str, int]:
     for word in ("true", "false"):
         meant = [place for text, place in table.items() if text.lower() == word]
         if len(meant) == 1:
-            table = {text: meant[0] for text in (word, word.capitalize(), word.upper())} | table
+            table = dict.fromkeys((word, word.capitalize(), word.upper()), meant[0]) | table
     return table
 
 

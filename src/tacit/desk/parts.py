@@ -170,6 +170,9 @@ def describe(
     schema: Schema | None,
 ) -> Schema:
     """The description of the columns that are read."""
+    if isinstance(data, list | tuple) and data and all(isinstance(row, list | tuple | np.ndarray) for row in data):
+        remedy = "For a matrix pass an array: np.asarray(X)."
+        raise bad_parameter("Workflow.run", "X", "a list of texts, a table or a matrix", "a list of lists", remedy)
     has_columns = is_path(data) or hasattr(data, "columns") or hasattr(data, "column_names")
     if schema is not None:
         name = label or schema.label
