@@ -97,6 +97,9 @@ GIVEN: dict[str, Callable[[Any], Any]] = {
     "selector": lambda account: tacit.CountSelector(k=1, account=account).fit(X, Y, persons=PERSONS),
     "texts": lambda account: tacit.TextClassifier(account=account).fit(["a b"] * N, Y, persons=PERSONS),
     "table": lambda account: tacit.TabularClassifier(schema=ROWS, account=account).fit(TABLE, persons=PERSONS),
+    "black box": lambda account: tacit.BlackBoxClassifier(tacit.BernoulliNB(), account=account).fit(
+        X, Y, persons=PERSONS
+    ),
     "workflow": lambda account: tacit.Workflow(account=account).run(X, Y, persons=PERSONS),
     "evaluate": lambda account: evaluate(
         tacit.BernoulliNB().fit(X, Y), X, Y, epsilon=1.0, persons=PERSONS, account=account

@@ -49,14 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         result = workflow.run(arguments.data, progress=tell)
         files = result.save(str(folder))
-    facts = common.curve_facts(result.curve) | {
-        "epsilon": result.receipt["epsilon"],
-        "delta": result.receipt["delta"],
-        "status": result.receipt["status"],
-        "files": [str(file) for file in files],
-        "receipt": result.receipt.to_dict(),
-    }
-    return common.show(arguments, facts, _text(result, arguments))
+    return common.show(arguments, common.run_facts(result, files), _text(result, arguments))
 
 
 def _workflow(arguments: argparse.Namespace) -> Any:
@@ -109,7 +102,7 @@ def _public_texts(place: str, arguments: argparse.Namespace) -> Any:
         with reading(path):
             lines += path.read_text(encoding="utf-8", errors="replace").split("\n")
     tables = [path for path in paths if path.suffix != ".txt"]
-    check_files(tables, [column], options)
+    check_files(tables, [column], options, by_content=True)
     found = (piece for path in tables for piece in pieces(path, [column], options, batch_rows=1 << 16, strict=False))
     texts = [pl.Series(column, [line for line in lines if line.strip()], dtype=pl.String)]
     return pl.concat([*texts, *(piece.frame[column].cast(pl.String) for piece in found)]).drop_nulls()

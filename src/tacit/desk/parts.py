@@ -106,7 +106,7 @@ def read_columns(data: str | Path, columns: list[str], options: FileOptions | No
     """Read some columns of files, batch by batch, in the order of the rows. The rows are the user's own."""
     settings = options or FileOptions()
     paths = list_files(data)
-    check_files(paths, columns, settings)
+    check_files(paths, columns, settings, by_content=True)
     return (
         piece.frame for path in paths for piece in pieces(path, columns, settings, batch_rows=BATCH_ROWS, strict=False)
     )

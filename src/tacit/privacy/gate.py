@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import operator
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -21,6 +20,7 @@ from tacit._version import __version__
 from tacit.errors import ParameterError, PrivacyError, bad_parameter
 from tacit.ledger import Account, Charge, Request
 from tacit.ledger.chain import canonical
+from tacit.ledger.state import PURSE, in_order
 from tacit.privacy import _noise
 from tacit.privacy._drawing import draw
 from tacit.privacy.accounting import compose_plan, noise_delta
@@ -41,7 +41,7 @@ from tacit.privacy.objective import ExactObjective, ObjectivePerturbation
 from tacit.privacy.release import SIMULATION, Receipt, Release
 from tacit.privacy.screening import ExactRows, Screening
 from tacit.privacy.smooth import SmoothNoise
-from tacit.privacy.unit import Neighbours
+from tacit.privacy.unit import Neighbours, check_seed
 
 Ints = NDArray[np.int64]
 AnyExact = Exact | ExactKeys | ExactObjective | ExactRows
@@ -71,7 +71,7 @@ def release(
         A seed, for simulations: the receipt then says that the release is not private.
     """
     _check(account, statistic, mechanism)
-    seed = _check_seed(random_state)
+    seed = check_seed(random_state, "release")
     request = Request(
         identity=_identity(statistic, mechanism, seed),
         budget=mechanism.budget,
@@ -117,7 +117,7 @@ class Plan:
             raise bad_parameter("Plan", "steps", "a mapping with at least one step", dict(steps))
         self._account = account
         self._steps = dict(steps)
-        self._seed = _check_seed(random_state)
+        self._seed = check_seed(random_state, "release")
         self._entropy = _entropy(self._seed)
         asked_delta = exact_delta(delta, "Plan")
         losses = [mechanism.loss() for mechanism in self._steps.values()]
@@ -144,6 +144,11 @@ class Plan:
     def charge(self) -> Charge:
         """The one charge that pays for all steps."""
         return self._charge
+
+    @property
+    def mechanism(self) -> str:
+        """What is drawn, in words."""
+        return self._charge.mechanism
 
     def release(self, step: str, statistic: AnyExact) -> Release:
         """Draw one step. Asking again returns the stored draw; each step is drawn once."""
@@ -187,15 +192,15 @@ class Purse:
         self._account = account
         self._limit = Loss.approximate(budget.exact_epsilon, noise_delta(budget.exact_delta))
         self._spent = Loss.none()
-        self._draws = 0
+        self._drawn: list[str] = []
         self._closed = False
-        self._seed = _check_seed(random_state)
+        self._seed = check_seed(random_state, "release")
         self._entropy = _entropy(self._seed)
         request = Request(
             identity={"purse": name, "version": version, "seed": self._seed},
             budget=budget,
             loss=self._limit,
-            mechanism="purse",
+            mechanism=PURSE,
             query=name,
             simulation=self._seed is not None,
         )
@@ -205,6 +210,11 @@ class Purse:
     def charge(self) -> Charge:
         """The one charge that pays for all steps."""
         return self._charge
+
+    @property
+    def mechanism(self) -> str:
+        """What was drawn so far, in words."""
+        return in_order(self._drawn)
 
     def release(self, statistic: AnyExact, mechanism: Mechanism, *, last: bool = False) -> Release:
         """Draw the next step. A purse that is walked again, step by step, gives the stored draws.
@@ -219,11 +229,11 @@ class Purse:
         if self._closed or not within or total.delta > self._limit.delta:
             raise PrivacyError("This step is not covered by the purse, or the purse is closed. Nothing was drawn.")
         self._spent, self._closed = total, last
-        self._draws += 1
+        self._drawn.append(mechanism.name)
         body = {"query": statistic.query, "loss": loss.to_json(), "mechanism": mechanism.name, "last": last}
         identity = canonical(_identity(statistic, mechanism, self._seed) | body)
         label = self._account.ledger.fingerprint(identity)
-        found = _finish(self._account, self._charge, self._draws, label, statistic, mechanism, self._entropy)
+        found = _finish(self._account, self._charge, len(self._drawn), label, statistic, mechanism, self._entropy)
         if last:  # until then the charge reads "charged, not yet released"
             self._account.store(self._charge, 0, "closed", _pack(np.zeros(0, dtype=np.int64)))
         return found
@@ -242,7 +252,7 @@ def _finish(
     found = account.stored(charge, step, label)
     if found is None:
         payload = _pack(*draw(statistic, mechanism, entropy))
-        found = account.store(charge, step, label, payload)
+        found = account.store(charge, step, label, payload, mechanism.name)
     payload, row = found
     values, keys = _unpack(payload)
     return Release(values, _receipt(account, charge, step, row.at, statistic, mechanism), keys)
@@ -315,16 +325,6 @@ def _check_candidates(statistic: Exact, mechanism: Selection | TopK | SparseVect
         raise bad_parameter("Selection", "weights", f"one for each of {candidates} candidates", len(mechanism.weights))
 
 
-def _check_seed(random_state: int | None) -> int | None:
-    """Check a seed, and make it Python's own number, which the ledger can write."""
-    if random_state is None:
-        return None
-    if isinstance(random_state, bool) or not hasattr(random_state, "__index__") or random_state < 0:
-        expected = "None (the operating system's entropy) or a whole number (a simulation, which is not private)"
-        raise bad_parameter("release", "random_state", expected, random_state)
-    return operator.index(random_state)
-
-
 def _entropy(seed: int | None) -> _noise.Entropy:
     return _noise.SystemEntropy() if seed is None else _noise.SeededEntropy(seed)
 
@@ -361,6 +361,7 @@ def _receipt(
                 "l2": math.sqrt(sensitivity.l2_squared),
                 "linf": sensitivity.linf,
                 "why": sensitivity.why,
+                "proof": sensitivity.proof,
             },
             "noise": mechanism.describe(sensitivity),
             "dataset": account.name,
