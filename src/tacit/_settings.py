@@ -29,14 +29,26 @@ def check_unit(unit: str | Unit | None, rows_per_unit: int | None) -> Unit | Non
     return Unit.user(unit, rows_per_unit)
 
 
+def declared_unit(*schemas: Any) -> Unit | None:
+    """The person whom public descriptions name; None where they name nobody."""
+    units = {schema.unit for schema in schemas if schema is not None and schema.unit.column is not None}
+    if len(units) > 1:
+        shown = ", ".join(sorted(map(str, units)))
+        raise bad_parameter(OWNER, "schema", "of one unit with the classifier's", shown)
+    return units.pop() if units else None
+
+
 def check_shares(given: Mapping[str, float] | None, selector: Any) -> dict[str, Fraction]:
     """Shares of ε and δ by step: public, and checked to stay within each part's whole."""
+    expected = f"a mapping with the keys {list(SHARES)}"
+    if given is not None and not isinstance(given, Mapping):
+        raise bad_parameter(OWNER, "shares", expected, type(given).__name__)
     shares = dict(SHARES)
     if selector is None:
         shares |= {"select": Fraction(0), "train": Fraction(1)}
     for name, share in (given or {}).items():
         if name not in SHARES:
-            raise bad_parameter(OWNER, "shares", f"a mapping with the keys {list(SHARES)}", name)
+            raise bad_parameter(OWNER, "shares", expected, name)
         shares[name] = exact(share, OWNER, f"shares[{name!r}]", "a number from 0 to 1")
     used = [name for name in shares if name != "select" or selector is not None]
     if any(not 0 < shares[name] <= 1 for name in used) or shares["select"] + shares["train"] > 1:

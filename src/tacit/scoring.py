@@ -12,13 +12,14 @@ import scipy.sparse as sp
 
 from tacit.desk.cluster import SparkPart
 from tacit.desk.parts import FileOptions, Part, is_text_schema, open_part, read_columns, release_curve
+from tacit.desk.payer import one_off
 from tacit.errors import bad_parameter
 from tacit.evaluation.curve import RocCurve
-from tacit.ledger import Account, Ledger
+from tacit.ledger import Account
 from tacit.models.blackbox import BlackBoxClassifier
 from tacit.models.tabular import TabularClassifier
-from tacit.privacy.budget import Budget
-from tacit.privacy.unit import Unit
+from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
+from tacit.privacy.unit import Unit, check_declared
 
 
 def evaluate(
@@ -29,6 +30,7 @@ def evaluate(
     epsilon: float,
     delta: float = 0.0,
     account: Account | None = None,
+    unit: str | Unit | None = None,
     label: str | None = None,
     text: str | None = None,
     persons: Any = None,
@@ -47,6 +49,8 @@ def evaluate(
         What the curve costs.
     account : Account, optional
         Who pays; None means a one-off account of exactly this budget.
+    unit : "row" or Unit, optional
+        Whose presence is hidden; default the model's, which an account that is given must then protect, too.
 
     Examples
     --------
@@ -56,11 +60,20 @@ def evaluate(
     >>> curve.auc > 0.95
     True
     """
-    budget = Budget(epsilon, delta)
-    payer = Ledger.open().account("one-off", budget=budget) if account is None else account
+    budget = Budget(exact_epsilon(epsilon, "evaluate"), exact_delta(delta, "evaluate"))
+    declared = model_unit(model) if unit is None else Unit.of(unit)
+    payer = one_off(account, budget, "evaluate", declared)
+    remedy = "Open an account for that unit, or say by 'unit' that the account's is meant."
+    check_declared(payer.unit, declared, "The model" if unit is None else "unit=", remedy)
     classes = tuple(np.asarray(model.classes_).tolist())
     part = part_for(model, X, y, payer.unit, label=label, text=text, persons=persons, options=options, strict=strict)
     return private_curve(model, part, budget, payer, classes=classes, random_state=random_state)
+
+
+def model_unit(model: Any) -> Unit | None:
+    """The person whom a released model protects, by its receipt; None where it protects rows."""
+    unit = Unit.read(str(getattr(model, "receipt_", {}).get("unit", Unit.row())))
+    return None if unit.column is None else unit
 
 
 def part_for(
@@ -137,7 +150,7 @@ def score_batches(
     taken = sorted({"prediction", "score"} & set(keep))
     if taken:
         raise bad_parameter("score", "keep", "other columns than 'prediction' and 'score'", taken)
-    kind = {"U": pl.String, "O": pl.String, "f": pl.Float64}.get(model.classes_.dtype.kind, pl.Int64)
+    kind = {"U": pl.String, "O": pl.String, "f": pl.Float64, "b": pl.Boolean}.get(model.classes_.dtype.kind, pl.Int64)
     seen = False
     for frame in read_columns(data, list(dict.fromkeys([*names, *keep])), options):
         rows = frame[column].cast(pl.String).fill_null("") if column else frame.select(names)

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
-from tacit._settings import OWNER, check_shares, check_unit, stated_cost
+from tacit._settings import OWNER, check_shares, check_unit, declared_unit, stated_cost
+from tacit.desk.checks import check_classes, check_state
 from tacit.desk.cluster import SparkPart, open_on_spark
-from tacit.desk.counts import check_classes
 from tacit.desk.parts import (
     FileOptions,
     Part,
@@ -36,7 +36,7 @@ from tacit.models.weights import feature_weights
 from tacit.privacy.accounting import noise_delta
 from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
 from tacit.privacy.release import Receipt
-from tacit.privacy.unit import Unit
+from tacit.privacy.unit import Unit, check_declared
 from tacit.report.html import page
 from tacit.report.receipts import account_state, whole_receipt
 from tacit.report.result import Result
@@ -68,8 +68,9 @@ class Workflow:
         The column of texts, of a file or a frame.
     schema : Schema or path, optional
         The public description of a table. Without text and schema, ``X`` is a list of texts or a matrix.
-    unit : "row", the name of a column, or Unit; default "row"
-        Whose presence is hidden; a column names the person, and goes with ``rows_per_unit``.
+    unit : "row", the name of a column, or Unit, optional
+        Whose presence is hidden; a column names the person, and goes with ``rows_per_unit``. Default: the person that
+        the schema names, which an account that is given must protect, too; without one the account's unit, or a row.
     rows_per_unit : int, optional
         At most this many rows of a person are used.
     classifier : optional
@@ -152,7 +153,8 @@ class Workflow:
         if engine not in ("local", "spark"):
             raise bad_parameter(OWNER, "engine", "'local' or 'spark'", engine)
         self.options, self.version = options, version
-        self.engine, self.language, self.strict, self.random_state = engine, language, strict, random_state
+        self.engine, self.language, self.strict = engine, language, strict
+        self.random_state = check_state(random_state, OWNER)
 
     def run(self, X: Any, y: Any = None, *, persons: Any = None, progress: Progress | None = None) -> Result:
         """Run the whole story.
@@ -181,7 +183,7 @@ class Workflow:
         candidate = self._candidate(part)  # a wrong one is refused before anything is registered
         account = open_account()
         tell("split")
-        train, test, accounts = part.split(self.test_size, account, self.random_state)
+        train, test, accounts = part.split(float(self.test_size), account, self.random_state)
         self._check_funds(accounts)
         tell("train")
         model = self._fit(candidate, train, accounts["train"])
@@ -214,6 +216,7 @@ class Workflow:
     def _payer(self, X: Any, ledgers: ExitStack) -> tuple[Unit, Callable[[], Account]]:
         """What is protected, and a way to the account: one that does not exist is made when the data were looked at."""
         found = self.account
+        declared = None if self.unit else declared_unit(self.schema, getattr(self.classifier, "schema", None))
         if found is not None and (not isinstance(found, Account) or self.ledger is not None):
             raise bad_parameter(OWNER, "account", "a tacit Account, without a ledger beside it", found)
         if found is None and self.ledger is not None:
@@ -221,18 +224,20 @@ class Workflow:
                 raise bad_parameter(OWNER, "dataset", "the name of the data set's account in the ledger", None)
             found = ledgers.enter_context(existing_account(self.ledger, self.dataset))
         if found is None:
-            return self.unit or Unit.row(), lambda: self._create_account(X, ledgers)
+            unit = self.unit or declared or Unit.row()
+            return unit, lambda: self._create_account(X, unit, ledgers)
         if self.unit is not None and found.unit != self.unit:
             remedy = "Leave 'unit' out to take the account's."
             raise bad_parameter(OWNER, "unit", f"the account's ({found.unit})", str(self.unit), remedy)
-        return found.unit, lambda: found
+        remedy = "Open an account for the schema's unit, or say by 'unit' that the account's is meant."
+        return check_declared(found.unit, declared, "The schema", remedy), lambda: found
 
-    def _create_account(self, X: Any, ledgers: ExitStack) -> Account:
+    def _create_account(self, X: Any, unit: Unit, ledgers: ExitStack) -> Account:
         name = self.dataset or (Path(str(X)).name if is_path(X) else None) or "data"
         ledger = self.ledger
         if not isinstance(ledger, Ledger):
             ledger = ledgers.enter_context(Ledger.open(ledger))
-        return ledger.account(name, budget=self.budget, unit=self.unit or Unit.row())
+        return ledger.account(name, budget=self.budget, unit=unit)
 
     def _budget(self, step: str) -> Budget:
         share = self.shares[step]
@@ -301,6 +306,14 @@ class Workflow:
         elif isinstance(chosen, SelectingClassifier):
             remedy = "Pass its two halves as selector= and classifier=, so that the account pays for both."
             raise bad_parameter(OWNER, "classifier", "a single one", type(chosen).__name__, remedy)
+        elif isinstance(chosen, type):
+            raise bad_parameter(OWNER, "classifier", "an object", f"the class {chosen.__name__}", "Call it: add ().")
+        elif isinstance(chosen, TextClassifier) and part.kind != "text":
+            remedy = "Name the column of texts by 'text', without a schema, or take another classifier."
+            raise bad_parameter(OWNER, "classifier", f"one for a {part.kind}", type(chosen).__name__, remedy)
+        elif isinstance(chosen, TabularClassifier) and part.kind == "matrix":
+            remedy = "Take BernoulliNB() or LogisticRegression()."
+            raise bad_parameter(OWNER, "classifier", "one for a matrix", type(chosen).__name__, remedy)
         elif not isinstance(chosen, PrivateClassifier):
             chosen = BlackBoxClassifier(chosen)
         chosen = clone(chosen)

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +13,10 @@ from tacit.data.errors import SchemaError, SourceError
 from tacit.data.files import FileOptions
 from tacit.data.schema import CategoryColumn, NumberColumn, Schema, SparseColumn, TextColumn
 from tacit.data.text import bucket
+from tacit.desk.checks import check_classes
+from tacit.errors import ParameterError
 from tacit.privacy.unit import Unit
+from tacit.workflow import Workflow
 
 plain = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
 columns = st.one_of(
@@ -199,3 +206,22 @@ def test_drafts_of_other_kinds(tmp_path) -> None:
     assert 'kind = "text"' in draft(path, public=False, options=options)
     with pytest.raises(SourceError, match="format"):
         draft(path, public=True)
+
+
+ODD_CLASSES = ["yes", b"no", {"no", "yes"}, frozenset({0, 1}), {"no": 0, "yes": 1}]
+
+
+@pytest.mark.parametrize("odd", ODD_CLASSES, ids=lambda odd: type(odd).__name__)
+def test_values_without_an_order_of_their_own_are_refused(odd: Any) -> None:
+    for declare in (Schema.text, lambda values: Schema.matrix(2, values), lambda values: CategoryColumn("x", values)):
+        with pytest.raises(SchemaError, match="a list or tuple"):
+            declare(odd)
+    with pytest.raises(ParameterError, match="in a list or tuple"):
+        check_classes("BernoulliNB", odd)
+    with pytest.raises(ParameterError, match="'classes' parameter of Workflow"):
+        Workflow(classes=odd)
+
+
+def test_classes_come_in_anything_that_has_an_order() -> None:
+    for declared in (["a", "b"], np.array(["a", "b"]), pl.Series(["a", "b"]), dict.fromkeys("ab").keys()):
+        assert check_classes("BernoulliNB", declared) == ("a", "b")

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tacit
-from tacit.data.features import as_numbers, as_text
+from tacit.data.features import as_numbers, as_text, match_values
 from tacit.data.scores import Scores
 from tacit.data.series import as_series
 from tacit.desk.blackbox import declared_rows
@@ -157,3 +157,44 @@ def test_persons_beside_a_matrix_may_be_anything() -> None:
 def test_a_huge_score_is_no_warning(recwarn: pytest.WarningsRecorder) -> None:
     tacit.roc_curve([0, 1], [0.1, 1.7e308], epsilon=1, score_range=(0.0, 0.5))
     assert not recwarn.list
+
+
+TRUTHS: dict[str, Any] = {
+    "python": [True, False, True, None],
+    "among texts": [True, False, True, "?"],
+    "among numbers": [True, False, True, 7.5],
+    "numpy": np.array([True, False, True, None], dtype=object),
+    "polars": pl.Series([True, False, True, None]),
+    "CSV of Python": ["True", "False", "True", ""],
+    "CSV of R": ["TRUE", "FALSE", "TRUE", "NA"],
+    "CSV of Polars": ["true", "false", " true", None],
+}
+
+
+@pytest.mark.parametrize("column", TRUTHS)
+@pytest.mark.parametrize("classes", [("False", "True"), ("false", "true"), ("FALSE ", "TRUE"), (0, 1), (False, True)])
+def test_truth_values_are_met_however_they_are_written(column: str, classes: tuple[Any, ...]) -> None:
+    codes, _ = match_values(as_series("y", TRUTHS[column]), classes, ("",))
+    assert codes.tolist() == [1, 0, 1, -1]
+
+
+@pytest.mark.parametrize(
+    ("classes", "expected"),
+    [
+        (("True", "true"), [1, 0, -1, -1, -1]),  # two of a kind: each stands for itself alone
+        (("yes", "True"), [1, 1, 1, -1, -1]),
+        (("t", "tRue"), [1, 1, 1, -1, 0]),
+        (("falsehood", "t"), [-1, -1, -1, -1, 1]),
+    ],
+)
+def test_other_texts_are_compared_as_they_are(classes: tuple[str, str], expected: list[int]) -> None:
+    codes, _ = match_values(pl.Series(["true", "True", "TRUE", "trUE", "t"]), classes, ())
+    assert codes.tolist() == expected
+
+
+def test_a_label_of_truth_may_be_declared_as_text() -> None:
+    y = np.array([True, False] * 100)
+    model = tacit.BernoulliNB(epsilon=1e6, classes=("False", "True")).fit(y[:, None], y)
+    assert model.class_count_.tolist() == [100, 100]
+    curve = tacit.roc_curve(y, y * 1.0, epsilon=1e6, pos_label="True")
+    assert curve.auc > 0.9

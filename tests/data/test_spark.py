@@ -175,6 +175,7 @@ def odd_table() -> pl.DataFrame:
             "d": draw([1, 2, 3, None, 5, -7, 2**40]),
             "e": draw(fractions),
             "b": draw([True, False, None]),
+            "t": draw(["true", "TRUE", " True", "False", "FALSE", "tRue", "", None]),
             "day": pl.Series(draw(["2024-02-29", "1999-12-31"])).str.to_date(),
             "who": draw(people),
             "id": draw([1, 2, 3, 4, 5, 6, 7, 8, None]),
@@ -190,7 +191,8 @@ def table_schema(unit: Unit) -> Schema:
         CategoryColumn("d", (1, 5, 2.0, 2**40)),
         NumberColumn.equal_bins("e", 0, 10, 5),
         NumberColumn("d2", (0, 4)),
-        CategoryColumn("b", ("true", "false")),
+        CategoryColumn("b", ("true", "FALSE")),
+        CategoryColumn("t", ("True", "false", "FALSE")),
         CategoryColumn("day", ("1999-12-31",)),
     )
     return Schema(columns, classes=("no", "yes"), label="y", unit=unit, missing=("", "?"))

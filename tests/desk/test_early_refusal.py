@@ -74,3 +74,58 @@ def test_counts_have_the_smaller_noise(ones: int, norm: str) -> None:
     assert _norms(model) == [norm]
     narrow = tacit.BernoulliNB(1.0, 1e-6, max_ones=100, random_state=0).fit(X, Y)
     assert _norms(narrow) == ["L1"]  # a row has at most four features, whatever is allowed
+
+
+PERSON = tacit.Unit.user("p", 2)
+BAD: dict[str, Any] = {
+    "bound": lambda: tacit.BernoulliNB(max_ones=0),
+    "smoothing": lambda: tacit.BernoulliNB(alpha=-1),
+    "loss": lambda: tacit.LogisticRegression(loss="squared"),  # type: ignore[arg-type]
+    "ε": lambda: tacit.LogisticRegression(epsilon=1e-13),
+    "texts": lambda: tacit.TextClassifier(),
+    "table": lambda: tacit.TabularClassifier(schema=tacit.Schema.from_toml(SCHEMA)),
+}
+
+
+@pytest.mark.parametrize("unit", [tacit.Unit.row(), PERSON], ids=str)
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_classifier_is_refused_before_its_selector_is_paid(name: str, unit: tacit.Unit) -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(9.0), unit=unit)
+    people = None if unit.column is None else np.arange(100) // 2
+    selector = tacit.TopKSelector(k=2, account=account)
+    for classifier in (BAD[name](), tacit.BernoulliNB(account="mine")):  # type: ignore[arg-type]
+        if classifier.account is None:
+            classifier.set_params(account=account)
+        with pytest.raises(tacit.ParameterError):
+            tacit.SelectingClassifier(classifier, selector).fit(X, Y, persons=people)
+    workflow = tacit.Workflow(
+        1e-13 if name == "ε" else 1.0, account=account, selector=tacit.TopKSelector(k=2), classifier=BAD[name]()
+    )
+    with pytest.raises(tacit.ParameterError):
+        workflow.run(X, Y, persons=people)
+    assert account.spent.epsilon == 0
+    good = tacit.SelectingClassifier(tacit.BernoulliNB(account=account), selector).fit(X, Y, persons=people)
+    assert good.receipt_["epsilon"] == account.spent.epsilon == 2.0
+
+
+@pytest.mark.parametrize(
+    ("classifier", "words"),
+    [
+        (tacit.TextClassifier(), "one for a matrix"),
+        (tacit.TabularClassifier(), "one for a matrix"),
+        (tacit.BernoulliNB, "the class BernoulliNB"),
+        (tacit.LogisticRegression(classes=(0, 1, 2)), "two labels"),
+    ],
+)
+def test_a_workflow_refuses_a_classifier_that_does_not_fit_before_it_is_charged(classifier: Any, words: str) -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0))
+    classes = (0, 1, 2) if words == "two labels" else (0, 1)
+    with pytest.raises(tacit.ParameterError, match=words):
+        tacit.Workflow(1.0, account=account, classifier=classifier, classes=classes).run(X, Y)
+    assert account.spent.epsilon == 0
+
+
+def test_a_classifier_of_texts_wants_no_schema() -> None:
+    schema = tacit.Schema.from_toml(SCHEMA)
+    with pytest.raises(tacit.ParameterError, match="one for a table"):
+        tacit.Workflow(1.0, schema=schema, classifier=tacit.TextClassifier()).run(TABLE, Y)

@@ -61,6 +61,15 @@ def models() -> dict[str, tuple[Any, Any]]:
             tacit.BernoulliNB(classes=three, **simulated).fit(X, [three[i % 3] for i in range(len(X))]),
             X,
         ),
+        "naive Bayes, truth values": (tacit.BernoulliNB(classes=(False, True), **simulated).fit(X, Y > 0), X),
+        "text, truth values": (
+            tacit.TextClassifier(classes=[False, True], bits=8, **simulated).fit(TEXTS, [True, False] * 500),
+            TEXTS,
+        ),
+        "table, truth values": (
+            tacit.TabularClassifier(schema=SCHEMA, classes=(False, True), **simulated).fit(TABLE, Y > 0),
+            TABLE,
+        ),
         "naive Bayes, named": (tacit.BernoulliNB(**simulated).fit(frame, Y), frame),
         "logistic": (tacit.LogisticRegression(**simulated).fit(X, Y), X),
         "logistic, Gaussian": (tacit.LogisticRegression(delta=1e-6, **simulated).fit(X, Y), X),

@@ -45,7 +45,8 @@ def add_account(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     text = "what it may cost; smaller is more private"
     group.add_argument("--epsilon", type=float, required=required, metavar="E", help=text)
     group.add_argument("--delta", type=float, default=0.0, metavar="D", help="default 0: pure privacy")
-    group.add_argument("--unit", metavar="COL", help="the column that names the person (default: each row is a unit)")
+    text = "the column that names the person, or 'row' (default: as the schema, the model or the account says, or row)"
+    group.add_argument("--unit", metavar="COL", help=text)
     group.add_argument("--rows-per-unit", type=int, metavar="M", help="rows used of each person, with --unit")
     default = os.environ.get("TACIT_LEDGER", DEFAULT_LEDGER)
     text = "where the budget is kept: sqlite:///file or postgresql://… (%(default)s)"
@@ -68,9 +69,11 @@ def words(text: str) -> list[str]:
 
 
 def unit_of(arguments: argparse.Namespace) -> Unit | None:
-    """What is protected; None leaves it to the account."""
+    """What is protected; None leaves it to the schema, the model or the account."""
     from tacit.privacy.unit import Unit
 
+    if arguments.unit == "row" and arguments.rows_per_unit is None:
+        return Unit.row()
     if (arguments.unit is None) != (arguments.rows_per_unit is None):
         given = arguments.rows_per_unit if arguments.unit is None else arguments.unit
         raise bad_parameter("tacit", "--unit and --rows-per-unit", "given together", given)
@@ -83,11 +86,16 @@ def dataset_of(arguments: argparse.Namespace) -> str:
 
 
 @contextmanager
-def paying(arguments: argparse.Namespace) -> Iterator[tuple[Unit, Callable[[Budget], Account]]]:
-    """What is protected, and a way to the account: one that is not there is made with the whole budget."""
+def paying(
+    arguments: argparse.Namespace, declared: Unit | None = None
+) -> Iterator[tuple[Unit, Callable[[Budget], Account]]]:
+    """What is protected, and a way to the account: one that is not there is made with the whole budget.
+
+    ``declared`` is the person whom a model protects; only ``--unit`` may say otherwise.
+    """
     from tacit.ledger import Ledger
     from tacit.ledger.lookup import existing_account
-    from tacit.privacy.unit import Unit
+    from tacit.privacy.unit import Unit, check_declared
 
     asked, name = unit_of(arguments), dataset_of(arguments)
     with ExitStack() as ledgers:
@@ -95,7 +103,9 @@ def paying(arguments: argparse.Namespace) -> Iterator[tuple[Unit, Callable[[Budg
         if found is not None and asked not in (None, found.unit):
             remedy = "Leave it out to take that."
             raise bad_parameter("tacit", "--unit", f"the account's ({found.unit})", str(asked), remedy)
-        unit = asked or Unit.row() if found is None else found.unit
+        unit = asked or declared or Unit.row() if found is None else found.unit
+        remedy = "Name an account for that unit by --dataset, or say by --unit that the account's is meant."
+        check_declared(unit, None if asked else declared, "The model", remedy)
 
         def account(budget: Budget) -> Account:
             if found is not None:

@@ -71,11 +71,24 @@ def _evaluated(arguments: argparse.Namespace) -> tuple[Any, Any]:
         raise bad_parameter("tacit compare", "--epsilon", "given together with DATA", None)
     whole = Budget(arguments.epsilon, arguments.delta)
     models = [load(name) for name in _names(arguments)]
+    unit = _unit(models, arguments)
     with common.interruptible(arguments.ledger, common.dataset_of(arguments)):
         halves = [
-            evaluate.curve_of(model, arguments, whole.exact_epsilon / 2, whole.exact_delta / 2) for model in models
+            evaluate.curve_of(model, arguments, whole.exact_epsilon / 2, whole.exact_delta / 2, unit)
+            for model in models
         ]
     return halves[0], halves[1]
+
+
+def _unit(models: list[Any], arguments: argparse.Namespace) -> Any:
+    """The person whom the models protect, one of them or both."""
+    from tacit.scoring import model_unit
+
+    units = {unit for unit in map(model_unit, models) if unit is not None}
+    if len(units) > 1 and arguments.unit is None:
+        shown = "; ".join(sorted(map(str, units)))
+        raise bad_parameter("tacit compare", "--unit", "given where the models protect different persons", shown)
+    return next(iter(units), None)
 
 
 def _names(arguments: argparse.Namespace) -> tuple[str, str]:

@@ -34,13 +34,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     from tacit.models.storage import load
     from tacit.report.files import save_curve
+    from tacit.scoring import model_unit
 
     model = load(arguments.model)
     with (
         common.interruptible(arguments.ledger, common.dataset_of(arguments)),
         common.output_folder(arguments.out, "tacit evaluate") as folder,
     ):
-        curve = curve_of(model, arguments, arguments.epsilon, arguments.delta)
+        curve = curve_of(model, arguments, arguments.epsilon, arguments.delta, model_unit(model))
         files = [] if folder is None else save_curve(curve, curve.receipt, folder)
     facts = common.curve_facts(curve) | {
         "epsilon": curve.receipt["epsilon"],
@@ -50,16 +51,20 @@ def run(arguments: argparse.Namespace) -> int:
         "receipt": curve.receipt.to_dict(),
     }
     cost = f"Cost ε = {curve.receipt['epsilon']:g} on {curve.receipt['dataset']!r} in {arguments.ledger}"
+    cost += f"; protected: {curve.receipt['unit']}"
     return common.show(arguments, facts, f"{common.curve_line(curve)}\n{cost}")
 
 
-def curve_of(model: Any, arguments: argparse.Namespace, epsilon: Any, delta: Any) -> Any:
-    """The private curve of one model; what is wrong with the data is said before the account is made."""
+def curve_of(model: Any, arguments: argparse.Namespace, epsilon: Any, delta: Any, unit: Any) -> Any:
+    """The private curve of one model; what is wrong with the data is said before the account is made.
+
+    ``unit`` is the person whom the model protects, if it does.
+    """
     from tacit.privacy.budget import Budget
     from tacit.scoring import part_for, private_curve
 
     columns = {"label": arguments.label, "text": arguments.text}
-    with common.paying(arguments) as (unit, account), common.progress(1, quiet=arguments.json) as tell:
+    with common.paying(arguments, unit) as (unit, account), common.progress(1, quiet=arguments.json) as tell:
         tell("evaluate")
         options = common.file_options(arguments)
         part = part_for(model, arguments.data, None, unit, options=options, strict=arguments.strict, **columns)

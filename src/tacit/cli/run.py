@@ -62,9 +62,6 @@ def _workflow(arguments: argparse.Namespace) -> Any:
         raise bad_parameter("tacit run", "--text", "given, or else --schema", None, "See 'tacit schema draft'.")
     if schema is None and arguments.label is None:
         raise bad_parameter("tacit run", "--label", "the name of the label's column", None)
-    unit = common.unit_of(arguments)
-    if unit is None and schema is not None and schema.unit.column is not None:
-        unit = schema.unit
     words, public = arguments.word_list, arguments.public_text
     if schema is not None and (words or public):
         name = "--word-list" if words else "--public-text"
@@ -77,7 +74,7 @@ def _workflow(arguments: argparse.Namespace) -> Any:
         label=arguments.label,
         text=arguments.text,
         schema=schema,
-        unit=unit,
+        unit=common.unit_of(arguments),
         classifier=TextClassifier(word_list=words, public_text=texts) if words or public else None,
         test_size=arguments.test_size,
         ledger=arguments.ledger,

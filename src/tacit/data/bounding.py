@@ -51,12 +51,12 @@ def fresh_seed() -> int:
     return int.from_bytes(os.urandom(8), "little", signed=True)
 
 
-def check_seed(seed: int | None, owner: str = "Bounding") -> int:
+def check_seed(seed: int | None, owner: str = "Bounding", name: str = "seed") -> int:
     """A 64-bit signed seed; None draws a fresh secret one."""
     if seed is None:
         return fresh_seed()
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or not -(2**63) <= int(seed) < 2**63:
-        raise bad_parameter(owner, "seed", "None (a fresh secret seed) or a whole number of 64 bits", seed)
+        raise bad_parameter(owner, name, "None (a fresh secret seed) or a whole number of 64 bits", seed)
     return int(seed)
 
 
@@ -88,7 +88,7 @@ class Bounding:
     preference: Longs | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_count("Bounding", "max_ones", self.max_ones)
+        object.__setattr__(self, "max_ones", check_count("Bounding", "max_ones", self.max_ones))
         object.__setattr__(self, "seed", check_seed(self.seed))
         if self.preference is not None:
             ranks = np.asarray(self.preference)

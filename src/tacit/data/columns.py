@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -253,8 +253,10 @@ def check_entries(body: Mapping[str, Any], owner: str, allowed: set[str]) -> Non
         raise SchemaError(f"{owner!r} of the schema has unknown entries {strange}. Known: {sorted(allowed)}.")
 
 
-def check_values(owner: str, name: str, values: tuple[Value, ...], *, least: int) -> tuple[Value, ...]:
-    """Check declared values: all texts or all numbers, no two the same."""
+def check_values(owner: str, name: str, values: Iterable[Value], *, least: int) -> tuple[Value, ...]:
+    """Check declared values: in a fixed order, all texts or all numbers, no two the same."""
+    if isinstance(values, str | bytes | set | frozenset | Mapping):
+        raise bad_entry(owner, name, "a list or tuple of values", type(values).__name__, "Their order has a meaning.")
     plain = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
     texts = all(isinstance(value, str) for value in plain)
     numbers = all(isinstance(value, int | float) and math.isfinite(value) for value in plain)
@@ -266,6 +268,20 @@ def check_values(owner: str, name: str, values: tuple[Value, ...], *, least: int
     if len(told_apart) < len(plain):
         raise bad_entry(owner, name, "values that differ from each other (outer white space aside)", list(plain))
     return plain
+
+
+def spellings(values: Iterable[Value]) -> dict[str, int]:
+    """The texts that stand for declared ones, and the place of each: themselves, and truth values in every spelling.
+
+    Readers differ on how they write truth values, so a declared "True" is met by true and TRUE as well, as long as it
+    is the only one of its kind. This depends on what is declared alone.
+    """
+    table = {str(value).strip(BLANKS): place for place, value in enumerate(values)}
+    for word in ("true", "false"):
+        meant = [place for text, place in table.items() if text.lower() == word]
+        if len(meant) == 1:
+            table = dict.fromkeys((word, word.capitalize(), word.upper()), meant[0]) | table
+    return table
 
 
 def _whole(value: object) -> bool:

@@ -30,6 +30,7 @@ from tacit.data.columns import (
     StyledTextColumn,
     TextColumn,
     Value,
+    spellings,
     word_table,
 )
 from tacit.data.errors import SchemaError, row_error
@@ -234,8 +235,11 @@ def match_values(
     """Positions of entries in a list of declared values (−1: not there), and which entries are missing."""
     if all(isinstance(value, str) for value in values):
         text = plain_text(series, ())
-        table = {str(value).strip(BLANKS): code for code, value in enumerate(values)}
-        codes = text.replace_strict(table, default=-1, return_dtype=pl.Int64).fill_null(-1).to_numpy(writable=True)
+        codes = (
+            text.replace_strict(spellings(values), default=-1, return_dtype=pl.Int64)
+            .fill_null(-1)
+            .to_numpy(writable=True)
+        )
         # A declared value stays itself even where the same text stands for "missing" elsewhere.
         absent = (text.is_null() | text.is_in(list(missing))).to_numpy() & (codes < 0)
         return codes, absent

@@ -32,6 +32,7 @@ written as TOML::
     features = 123
 
 Values declared as numbers are compared as numbers, values declared as text as text, after outer white space is removed.
+Truth values are numbers (1 and 0) and texts; as a text, True is also written true or TRUE.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class Schema:
     missing: tuple[str, ...] = ("",)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", check_values("label", "classes", tuple(self.classes), least=2))
+        object.__setattr__(self, "classes", check_values("label", "classes", self.classes, least=2))
         names = [column.name for column in self.columns]
         taken = [*names, *(n for n in (self.label, self.unit.column) if n is not None)]
         if not names or any(not isinstance(n, str) or not n for n in taken) or len(set(taken)) < len(taken):
@@ -114,13 +115,13 @@ class Schema:
     @classmethod
     def text(cls, classes: Sequence[Value], *, bits: int = 14, label: str | None = None, name: str = "text") -> Schema:
         """One text column, hashed."""
-        return cls((TextColumn(name, bits=bits),), classes=tuple(classes), label=label)
+        return cls((TextColumn(name, bits=bits),), classes=classes, label=label)  # type: ignore[arg-type]
 
     @classmethod
     def matrix(cls, n_features: int, classes: Sequence[Value], *, names: Sequence[str] | None = None) -> Schema:
         """A binary matrix whose labels come as an array."""
         column = SparseColumn("x", n_features, None if names is None else tuple(names))
-        return cls((column,), classes=tuple(classes))
+        return cls((column,), classes=classes)  # type: ignore[arg-type]
 
     @property
     def n_features(self) -> int:

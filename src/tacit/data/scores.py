@@ -21,7 +21,7 @@ from tacit.errors import PrivacyError, bad_parameter
 from tacit.privacy.exact import Exact
 from tacit.privacy.grid import CELLS, cells_of
 from tacit.privacy.hierarchy import Layout
-from tacit.privacy.unit import Bound, Sensitivity, Unit
+from tacit.privacy.unit import Bound, Sensitivity, Unit, check_persons
 
 Ints = NDArray[np.int64]
 
@@ -58,6 +58,7 @@ class Scores:
         persons: Any = None,
         seed: int | None = None,
     ) -> None:
+        check_persons(unit, persons)
         (labels, wanted), scores = _labels(y_true, pos_label), _real_numbers(y_score)
         if len(labels) != len(scores):
             raise SchemaError("'y_true' and 'y_score' must have the same length.")

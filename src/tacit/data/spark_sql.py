@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 from pyspark.sql.window import Window
 
 from tacit.data.bounding import CUT, KEY, PERSON_COIN, ROW_COIN, ROW_ORDER, Bounding
-from tacit.data.columns import BLANKS, CategoryColumn, NumberColumn, SparseColumn, TextColumn, Value
+from tacit.data.columns import BLANKS, CategoryColumn, NumberColumn, SparseColumn, TextColumn, Value, spellings
 from tacit.data.compiled import CUT_FACTOR
 from tacit.data.errors import SchemaError
 from tacit.data.features import NUMBER_PATTERN
@@ -138,7 +138,8 @@ def match(name: str, kind: T.DataType, values: Sequence[Value], missing: Sequenc
     text: Column | None
     if all(isinstance(value, str) for value in values):
         text = plain_text(name, kind)
-        found = F.array_position(text_array([str(value).strip(BLANKS) for value in values]), text)
+        declared = [str(value).strip(BLANKS) for value in values]
+        found = F.array_position(text_array(declared), _as_declared(text, declared))
     else:
         number, text = as_number(name, kind)
         found = F.array_position(double_array([float(value) for value in values]), number)
@@ -147,6 +148,14 @@ def match(name: str, kind: T.DataType, values: Sequence[Value], missing: Sequenc
         absent = absent | F.array_contains(text_array(missing), text)
     code = F.coalesce(found, long(0)).cast("bigint") - long(1)
     return code, F.coalesce(absent, F.lit(True)) & (code < 0)
+
+
+def _as_declared(text: Column, declared: list[str]) -> Column:
+    """Truth values as they were declared, however they are written; any other text as it is."""
+    for spelling, place in spellings(declared).items():
+        if spelling != declared[place]:
+            text = F.when(text == F.lit(spelling), F.lit(declared[place])).otherwise(text)
+    return text
 
 
 def _category(name: str, kind: T.DataType, column: CategoryColumn, missing: Sequence[str]) -> Column:

@@ -13,6 +13,7 @@ A coin is in the test part if it is smaller than ⌊test_size · 2^64⌋ − 2^6
 from __future__ import annotations
 
 import functools
+import numbers
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
@@ -91,12 +92,14 @@ def split(
     4
     """
     limit = coin_limit(test_size)
+    if account is not None and not isinstance(account, Account):
+        raise bad_parameter("split", "account", "None or a tacit Account", type(account).__name__)
     if account is not None and account.unit.column is not None and persons is None:
         raise PrivacyError(
             f"The account protects '{account.unit}', so all rows of a person must go to the same part: pass persons=."
         )
-    purpose = f"split|{Fraction(test_size)}|{'row' if persons is None else 'person'}"
-    seed = _seed(account, purpose, random_state)
+    purpose = f"split|{Fraction(float(test_size))}|{'row' if persons is None else 'person'}"
+    seed = _seed(account, purpose, random_state, "random_state")
     coins = _raw_coins(X, y, persons, seed)
     test = coins < limit
     parts: list[Any] = [rows_of(X, ~test), rows_of(X, test)]
@@ -114,7 +117,7 @@ def split_source(
 ) -> Split:
     """Split a source into train and test, without reading it: each part is a source of its own."""
     limit = coin_limit(test_size)
-    purpose = split_rule("source", Fraction(test_size), source.schema)
+    purpose = split_rule("source", Fraction(float(test_size)), source.schema)
     key = _seed(account, purpose, seed)
     result = Split(
         [
@@ -147,11 +150,11 @@ def folds(source: Source, n_folds: int, *, account: Account | None = None, seed:
     return result
 
 
-def coin_limit(test_size: float) -> int:
+def coin_limit(test_size: Any) -> int:
     """Below which coin a row is in the test part."""
-    if isinstance(test_size, bool) or not isinstance(test_size, int | float) or not 0 < test_size < 1:
+    if isinstance(test_size, bool) or not isinstance(test_size, numbers.Real) or not 0 < float(test_size) < 1:
         raise bad_parameter("split", "test_size", "a fraction between 0 and 1", test_size)
-    return int(Fraction(test_size) * 2**64) - 2**63
+    return int(Fraction(float(test_size)) * 2**64) - 2**63
 
 
 def fold_of(coins: Longs, n_folds: int) -> Longs:
@@ -182,8 +185,8 @@ def split_name(account: Account, purpose: str, seed: int, version: str) -> str:
     return "split-" + account.ledger.fingerprint(f"{purpose}|{seed}|{version}")[:24]
 
 
-def _seed(account: Account | None, purpose: str, seed: int | None) -> int:
-    return account.seed_for(purpose) if account is not None and seed is None else check_seed(seed, "split")
+def _seed(account: Account | None, purpose: str, seed: int | None, name: str = "seed") -> int:
+    return account.seed_for(purpose) if account is not None and seed is None else check_seed(seed, "split", name)
 
 
 def _check_unit(account: Account, unit: Unit) -> None:

@@ -9,18 +9,14 @@ import numpy as np
 from tacit.data.errors import SchemaError
 from tacit.data.schema import Schema
 from tacit.errors import bad_parameter
+from tacit.privacy.unit import check_seed
 
 
 def check_state(random_state: Any, owner: str) -> int | None:
     """Check a seed: None, a whole number of at least 0, or numpy's generator, from which one is drawn."""
-    if random_state is None:
-        return None
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, bool) or not hasattr(random_state, "__index__") or int(random_state) < 0:
-        expected = "None (the operating system's entropy) or a whole number (a simulation, which is not private)"
-        raise bad_parameter(owner, "random_state", expected, random_state)
-    return int(random_state)
+    return check_seed(random_state, owner)
 
 
 def check_classes(owner: str, classes: Any, *, least: int = 2) -> tuple[Any, ...]:

@@ -38,7 +38,7 @@ from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Mechanis
 from tacit.privacy.objective import ExactObjective, GaussianObjectivePerturbation, ObjectivePerturbation
 from tacit.privacy.release import Receipt, Release, proofs
 from tacit.privacy.screening import ExactRows
-from tacit.privacy.unit import Bound, Sensitivity, Unit, check_count
+from tacit.privacy.unit import Bound, Sensitivity, Unit, check_count, check_declared, check_persons
 
 __all__ = ["GRID", "Rules", "Visit", "Weighing", "at_most", "check_classes", "mix", "mix_classes", "public_max_ones"]
 
@@ -46,6 +46,7 @@ _KEPT_ENTRIES = 1 << 28  # encoded entries kept in memory between two passes; la
 _THREADS = len(os.sched_getaffinity(0))
 _DERIVED = 11  # use of a simulation's seed for bounding
 
+_REMEDY = "Open the account with the schema's unit, or take [person] out of the schema."
 USUAL_WORDS = 32
 """Of a text, for choosing between two kinds of noise: at ε = 1 Gaussian noise is better for texts of more than ten
 words where δ is 1e-6, and of nineteen where it is 1e-10. Whoever gives a δ has longer ones."""
@@ -59,13 +60,13 @@ class Visit:
     data, y, persons : raw input, or a :class:`tacit.desk.parts.Part`
         As :func:`tacit.data.sources.open_source` takes it.
     schema : Schema
-        Its unit is replaced by the account's.
+        If it names a person, that is the unit, which must be the account's, too; else the account's is taken.
     owner : str
         Whose fit this is, for messages.
     epsilon, delta : float
         What the whole visit may cost.
     account : Account, optional
-        Who pays; None opens a one-off account in memory with exactly this budget.
+        Who pays; None opens a one-off account in memory with exactly this budget, for the schema's unit.
     random_state : int, optional
         A seed: a simulation, which is not private.
     """
@@ -89,9 +90,13 @@ class Visit:
         self.owner = owner
         self.epsilon = exact_epsilon(epsilon, owner)
         self.delta = exact_delta(delta, owner)
-        self.account = one_off(account, Budget(self.epsilon, self.delta), owner)
+        # The unit of a part was settled when it was opened.
+        declared = schema.unit if schema.unit.column is not None and not isinstance(data, Part) else None
+        self.account = one_off(account, Budget(self.epsilon, self.delta), owner, declared)
         self.random_state = check_state(random_state, owner)
         unit = self.account.unit
+        check_declared(unit, declared, "The schema", _REMEDY)
+        check_persons(unit, persons)
         in_memory = not isinstance(data, str | Path | Part)
         named = unit.column is None or persons is not None or unit.column in getattr(data, "columns", ())
         if in_memory and not named:

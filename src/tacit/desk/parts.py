@@ -25,7 +25,7 @@ from tacit.desk.scores import Binned, release_scores
 from tacit.errors import PrivacyError, bad_parameter
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget
-from tacit.privacy.unit import Unit
+from tacit.privacy.unit import Unit, check_persons
 
 __all__ = [
     "FileOptions",
@@ -144,6 +144,7 @@ def open_part(
     strict : bool
         Read everything once, and raise at the first odd row.
     """
+    check_persons(unit, persons)
     if schema is None and is_matrix(data):
         if y is None:
             raise bad_parameter("Workflow.run", "y", "given with a matrix", None)
@@ -169,6 +170,9 @@ def describe(
     schema: Schema | None,
 ) -> Schema:
     """The description of the columns that are read."""
+    if isinstance(data, list | tuple) and data and all(isinstance(row, list | tuple | np.ndarray) for row in data):
+        remedy = "For a matrix pass an array: np.asarray(X)."
+        raise bad_parameter("Workflow.run", "X", "a list of texts, a table or a matrix", "a list of lists", remedy)
     has_columns = is_path(data) or hasattr(data, "columns") or hasattr(data, "column_names")
     if schema is not None:
         name = label or schema.label

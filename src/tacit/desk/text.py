@@ -96,15 +96,22 @@ def text_width(bits: int) -> int:
 
 def public_rows(texts: Any, bits: int, owner: str) -> Any:
     """Public texts as a sparse binary matrix of their words by part of the text: at most ``MOST_PUBLIC``."""
-    series = _texts(texts, owner)
+    series = _texts(texts, owner, "public_text")
     if not len(series):
         raise bad_parameter(owner, "public_text", "at least one public text", "none")
     return text_matrix(series.head(MOST_PUBLIC), bits, owner)[:, : TEXT_PARTS << bits]
 
 
-@lru_cache(maxsize=8)
-def word_frequencies(language: str, bits: int, length: float, owner: str) -> Floats:
+def word_frequencies(language: Any, bits: int, length: float, owner: str) -> Floats:
     """From a public list of words: the chance that a text of this many words has a word of each bucket."""
+    if not isinstance(language, str):
+        remedy = "Public texts of your own go to public_text."
+        raise bad_parameter(owner, "word_list", "a language such as 'en'", type(language).__name__, remedy)
+    return _frequencies(language, bits, length, owner)
+
+
+@lru_cache(maxsize=8)
+def _frequencies(language: str, bits: int, length: float, owner: str) -> Floats:
     words, shares = _word_list(language, owner)
     rate = np.bincount(_buckets(words, bits), weights=shares, minlength=1 << bits)
     chance: Floats = -np.expm1(-rate * length)
@@ -118,7 +125,7 @@ def bucket_names(bits: int, language: str | None, texts: Any, owner: str) -> dic
     Of a long word the beginning is told, which is all that counts.
     """
     if texts is not None:
-        lists = token_lists(_texts(texts, owner))
+        lists = token_lists(_texts(texts, owner, "public_text"))
         table = lists.explode().drop_nulls().value_counts(sort=True)
         words = table.to_series(0).to_list()
     elif language is not None:
@@ -175,14 +182,14 @@ def _encode(texts: pl.Series, bits: int) -> Rows:
     return encode(texts.to_frame(), schema, None, np.zeros(len(texts), dtype=np.int64))
 
 
-def _texts(texts: Any, owner: str) -> pl.Series:
+def _texts(texts: Any, owner: str, name: str = "X") -> pl.Series:
     if isinstance(texts, str | bytes) or not hasattr(texts, "__len__"):
-        raise bad_parameter(owner, "X", "a sequence of texts", type(texts).__name__)
+        raise bad_parameter(owner, name, "a sequence of texts", type(texts).__name__)
     if isinstance(texts, np.ndarray) and texts.ndim == 2 and texts.shape[1] == 1:
         texts = texts.ravel()
     series = as_series("text", texts)
     if isinstance(texts, list | tuple) or str(getattr(texts, "dtype", "")) == "object":
         return as_text(series, "text")  # whatever stands among the texts is one too: an error would tell that it does
     if series.dtype != pl.String:
-        raise bad_parameter(owner, "X", "a one-dimensional sequence of texts", f"values of type {series.dtype}")
+        raise bad_parameter(owner, name, "a one-dimensional sequence of texts", f"values of type {series.dtype}")
     return series

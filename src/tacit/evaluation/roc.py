@@ -13,7 +13,7 @@ from tacit.errors import ParameterError, bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.evaluation.family import FamilyCurve
 from tacit.ledger import Account
-from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
 from tacit.privacy.hierarchy import FORMS
 
 METHODS = ("auto", "balanced-medians", *roc_family.METHODS)
@@ -94,7 +94,7 @@ def roc_curve(
     span = _check_range(score_range)
     recipe = _recipe(method, counts, bins, branching)
     given: dict[str, Any] = {
-        "budget": Budget(epsilon, delta),
+        "budget": Budget(exact_epsilon(epsilon, "roc_curve"), exact_delta(delta, "roc_curve")),
         "pos_label": pos_label,
         "score_range": span,
         "persons": persons,

@@ -70,7 +70,7 @@ class Reader:
         """The declared labels."""
         value = self.body.get("classes")
         texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
-        numbers = isinstance(value, list) and all(_number(item) for item in value)
+        numbers = isinstance(value, list) and all(_number(item) or isinstance(item, bool) for item in value)
         if not (texts or numbers) or len(value or ()) < 2 or len(set(value or ())) < len(value or ()):
             raise self.error("its classes must be two or more different texts or numbers")
         return tuple(value or ())

@@ -19,6 +19,7 @@ from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 from tacit.privacy.budget import Budget
+from tacit.privacy.unit import Unit, check_persons
 
 OWNER = "BlackBoxClassifier"
 
@@ -87,8 +88,9 @@ class BlackBoxClassifier(PrivateClassifier):
         self.account = account
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, persons: Any = None) -> BlackBoxClassifier:  # noqa: ARG002 - refused with the account
+    def fit(self, X: Any, y: Any, *, persons: Any = None) -> BlackBoxClassifier:
         """Pay, then fit the model. An account that protects persons is refused."""
+        check_persons(getattr(self.account, "unit", Unit.row()), persons)
         classes, X, y, train = self.prepare(X, y)
         what = f"{_name(self.estimator)} as a black box"
         simulation = self.random_state is not None

@@ -10,13 +10,19 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.desk.checks import check_classes
 from tacit.desk.estimators import PrivateEstimator
+from tacit.desk.payer import one_off
 from tacit.desk.schemas import table_matrix
 from tacit.errors import bad_parameter
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 from tacit.models._clearness import last_against_others
+from tacit.models.tabular import TabularClassifier
+from tacit.models.text import TextClassifier
 from tacit.models.weights import clear_features
+from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
 from tacit.privacy.release import Receipt, proofs
+from tacit.privacy.unit import Unit, check_declared
 
 
 class ChosenFeatures(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -79,13 +85,18 @@ class SelectingClassifier(PrivateClassifier):
 
     def fit(self, X: Any, y: Any, *, persons: Any = None) -> SelectingClassifier:
         """Select, then train on what was selected."""
-        check_halves(self.classifier, self.selector, "SelectingClassifier")
+        owner = "SelectingClassifier"
+        check_halves(self.classifier, self.selector, owner)
+        if isinstance(self.classifier, TextClassifier | TabularClassifier):
+            raise bad_parameter(owner, "classifier", "one of matrices", type(self.classifier).__name__)
+        self._check_unit()
         matrix = self._matrix(X, reset=True)
         if self.schema is None:
             y = label_input(self, matrix, y)
         self.selector_ = None
         receipts = []
         if self.selector is not None:
+            rehearse(self.classifier)
             self.selector_ = clone(self.selector).fit(matrix, y, persons=persons)
             if not self.selector_.support_.any():
                 self.selector_.support_[:] = True
@@ -95,6 +106,16 @@ class SelectingClassifier(PrivateClassifier):
         self.classes_ = self.classifier_.classes_
         self.receipt_ = in_sequence([*receipts, self.classifier_.receipt_])
         return self
+
+    def _check_unit(self) -> None:
+        """A person whom the schema names must be protected by whoever pays."""
+        unit = getattr(self.schema, "unit", Unit.row())
+        if unit.column is None:
+            return
+        remedy = "Pass both halves an account with the schema's unit, and persons= to fit."
+        for half in (self.selector, self.classifier):
+            if half is not None:
+                check_declared(getattr(half.account, "unit", Unit.row()), unit, "The schema", remedy)
 
     @property
     def can_be_saved(self) -> bool:
@@ -137,6 +158,21 @@ def check_halves(classifier: Any, selector: Any, owner: str) -> None:
         raise bad_parameter(owner, "classifier", "a tacit classifier of matrices", type(classifier).__name__)
     if selector is not None and not (isinstance(selector, PrivateEstimator) and isinstance(selector, SelectorMixin)):
         raise bad_parameter(owner, "selector", "None or a selector of tacit's", type(selector).__name__)
+
+
+def rehearse(classifier: Any) -> None:
+    """Fit a copy on two made-up rows, paid from an account of its own: it is refused before its selector is paid.
+
+    A foreign model is not asked to.
+    """
+    if not classifier.can_be_saved:
+        return
+    owner = type(classifier).__name__
+    budget = Budget(exact_epsilon(classifier.epsilon, owner), exact_delta(classifier.delta, owner))
+    unit = one_off(classifier.account, budget, owner).unit
+    copy = clone(classifier).set_params(account=one_off(None, budget, owner, unit))
+    labels = check_classes(owner, classifier.classes)[:2]
+    copy.fit(np.eye(2), labels, persons=None if unit.column is None else labels)
 
 
 def in_sequence(receipts: list[Receipt]) -> Receipt:

@@ -11,6 +11,7 @@ from tacit.desk.counts import at_most, public_max_ones
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, rows_to_score
+from tacit.privacy.budget import exact
 
 LABEL_SHARE = 0.05
 """Part of the budget for the number of rows by label, which set the scale of everything else."""
@@ -97,8 +98,9 @@ class BernoulliNB(PrivateClassifier):
         persons : array, optional
             Whose each row is, where the account protects persons.
         """
-        if not np.isfinite(self.alpha) or self.alpha < 0:
-            raise bad_parameter("BernoulliNB", "alpha", "a finite number of at least 0", self.alpha)
+        expected = "a finite number of at least 0"
+        if exact(self.alpha, "BernoulliNB", "alpha", expected) < 0:
+            raise bad_parameter("BernoulliNB", "alpha", expected, self.alpha)
         visit = self._matrix_visit(X, y, persons)
         counts = visit.noise(1 - LABEL_SHARE, ones=self.max_ones)
         steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": counts}
@@ -109,9 +111,9 @@ class BernoulliNB(PrivateClassifier):
             r = public_max_ones(float(np.maximum(labels, 1).sum()), visit.schema.n_features, visit.epsilon)
         ones = visit.counts("ones", r)
         self.classes_ = np.array(visit.schema.classes)
-        self.max_ones_ = r
+        self.max_ones_ = int(r)
         self.feature_count_, self.class_count_ = ones, labels
-        self.weights_, self.intercept_ = train(ones, labels, visit.deviation("ones"), self.alpha)
+        self.weights_, self.intercept_ = train(ones, labels, visit.deviation("ones"), float(self.alpha))
         self.receipt_ = visit.receipt()
         return self
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
+
 from tacit.errors import bad_parameter
 
 Number = int | float | Fraction | Decimal
@@ -30,10 +32,15 @@ def exact(value: object, owner: str, name: str, expected: str, remedy: str = "")
     if isinstance(value, numbers.Rational):
         whole = Fraction(int(value.numerator), int(value.denominator))
     else:
-        whole = Fraction(value) if isinstance(value, Decimal) else Fraction(repr(number))
+        whole = Fraction(value) if isinstance(value, Decimal) else Fraction(_printed(value, number))
     if whole and not number:
         raise bad_parameter(owner, name, f"{expected}, and large enough to be told from 0", value, remedy)
     return whole
+
+
+def _printed(value: object, number: float) -> str:
+    """A float as it prints: a short one of numpy's has fewer digits than the long one that it equals."""
+    return str(value) if isinstance(value, np.floating) else repr(number)
 
 
 def as_float(value: Fraction) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import operator
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -42,7 +41,7 @@ from tacit.privacy.objective import ExactObjective, ObjectivePerturbation
 from tacit.privacy.release import SIMULATION, Receipt, Release
 from tacit.privacy.screening import ExactRows, Screening
 from tacit.privacy.smooth import SmoothNoise
-from tacit.privacy.unit import Neighbours
+from tacit.privacy.unit import Neighbours, check_seed
 
 Ints = NDArray[np.int64]
 AnyExact = Exact | ExactKeys | ExactObjective | ExactRows
@@ -72,17 +71,17 @@ def release(
         A seed, for simulations: the receipt then says that the release is not private.
     """
     _check(account, statistic, mechanism)
-    entropy = _entropy(random_state)
+    seed = check_seed(random_state, "release")
     request = Request(
-        identity=_identity(statistic, mechanism, random_state),
+        identity=_identity(statistic, mechanism, seed),
         budget=mechanism.budget,
         loss=mechanism.loss(),
         mechanism=mechanism.name,
         query=statistic.query,
-        simulation=random_state is not None,
+        simulation=seed is not None,
     )
     charge = account.charge(request, fresh=fresh)
-    return _finish(account, charge, 0, "", statistic, mechanism, entropy)
+    return _finish(account, charge, 0, "", statistic, mechanism, _entropy(seed))
 
 
 class Plan:
@@ -118,7 +117,8 @@ class Plan:
             raise bad_parameter("Plan", "steps", "a mapping with at least one step", dict(steps))
         self._account = account
         self._steps = dict(steps)
-        self._entropy = _entropy(random_state)
+        self._seed = check_seed(random_state, "release")
+        self._entropy = _entropy(self._seed)
         asked_delta = exact_delta(delta, "Plan")
         losses = [mechanism.loss() for mechanism in self._steps.values()]
         loss = compose_plan(losses, asked_delta)
@@ -128,18 +128,17 @@ class Plan:
             identity={
                 "plan": name,
                 "version": version,
-                "seed": random_state,
+                "seed": self._seed,
                 "parts": [[step, m.name, m.loss().to_json()] for step, m in self._steps.items()],
             },
             budget=Budget.amount(loss.epsilon, asked_delta if loss.delta else loss.delta),
             loss=loss,
             mechanism="plan: " + ", ".join(m.name for m in self._steps.values()),
             query=name,
-            simulation=random_state is not None,
+            simulation=self._seed is not None,
             steps=len(self._steps),
         )
         self._charge = account.charge(request, fresh=fresh)
-        self._seed = random_state
 
     @property
     def charge(self) -> Charge:
@@ -195,15 +194,15 @@ class Purse:
         self._spent = Loss.none()
         self._drawn: list[str] = []
         self._closed = False
-        self._seed = random_state
-        self._entropy = _entropy(random_state)
+        self._seed = check_seed(random_state, "release")
+        self._entropy = _entropy(self._seed)
         request = Request(
-            identity={"purse": name, "version": version, "seed": random_state},
+            identity={"purse": name, "version": version, "seed": self._seed},
             budget=budget,
             loss=self._limit,
             mechanism=PURSE,
             query=name,
-            simulation=random_state is not None,
+            simulation=self._seed is not None,
         )
         self._charge = account.charge(request, fresh=fresh)
 
@@ -326,21 +325,16 @@ def _check_candidates(statistic: Exact, mechanism: Selection | TopK | SparseVect
         raise bad_parameter("Selection", "weights", f"one for each of {candidates} candidates", len(mechanism.weights))
 
 
-def _entropy(random_state: int | None) -> _noise.Entropy:
-    if random_state is None:
-        return _noise.SystemEntropy()
-    if isinstance(random_state, bool) or not hasattr(random_state, "__index__") or random_state < 0:
-        expected = "None (the operating system's entropy) or a whole number (a simulation, which is not private)"
-        raise bad_parameter("release", "random_state", expected, random_state)
-    return _noise.SeededEntropy(operator.index(random_state))
+def _entropy(seed: int | None) -> _noise.Entropy:
+    return _noise.SystemEntropy() if seed is None else _noise.SeededEntropy(seed)
 
 
-def _identity(statistic: AnyExact, mechanism: Mechanism, random_state: int | None) -> dict[str, Any]:
+def _identity(statistic: AnyExact, mechanism: Mechanism, seed: int | None) -> dict[str, Any]:
     return {
         "version": statistic.version,
         "shape": list(statistic.shape) if isinstance(statistic, Exact) else None,
         "noise": mechanism.describe(statistic.sensitivity),
-        "seed": None if random_state is None else int(random_state),
+        "seed": seed,
     }
 
 

@@ -24,8 +24,12 @@ def html_table(rows: Iterable[tuple[str, str]]) -> str:
     return f"<table>{body}</table>"
 
 
-class Receipt(Mapping[str, Any]):
-    """What a release was, what it cost, and why that is enough: a read-only mapping that turns into JSON.
+def _read_only(*_: Any, **__: Any) -> Any:
+    raise TypeError("A receipt is read-only. Its method to_dict returns a copy that can be changed.")
+
+
+class Receipt(dict[str, Any]):
+    """What a release was, what it cost, and why that is enough: a read-only dictionary that ``json.dumps`` writes.
 
     Examples
     --------
@@ -33,28 +37,25 @@ class Receipt(Mapping[str, Any]):
     1.0
     """
 
-    __slots__ = ("_fields",)
+    __slots__ = ()
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
-        self._fields = json.loads(json.dumps(dict(fields), allow_nan=False))
+        super().__init__(json.loads(json.dumps(dict(fields), allow_nan=False)))
 
-    def __getitem__(self, key: str) -> Any:
-        return self._fields[key]
+    __setitem__ = __delitem__ = __ior__ = _read_only
+    clear = pop = popitem = setdefault = update = _read_only
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._fields)
-
-    def __len__(self) -> int:
-        return len(self._fields)
+    def __reduce__(self) -> tuple[type[Receipt], tuple[dict[str, Any]]]:
+        return Receipt, (dict(self),)
 
     def to_dict(self) -> dict[str, Any]:
         """Return a fresh plain dictionary."""
-        copy: dict[str, Any] = json.loads(json.dumps(self._fields))
+        copy: dict[str, Any] = json.loads(json.dumps(self))
         return copy
 
     def to_json(self, indent: int | None = None) -> str:
         """Return the receipt as JSON text."""
-        return json.dumps(self._fields, indent=indent, ensure_ascii=False)
+        return json.dumps(self, indent=indent, ensure_ascii=False)
 
     def __repr__(self) -> str:
         return "\n".join(f"{label:>14}  {text}" for label, text in self._rows())
@@ -63,7 +64,7 @@ class Receipt(Mapping[str, Any]):
         return html_table(self._rows())
 
     def _rows(self) -> Iterator[tuple[str, str]]:
-        for key, value in self._fields.items():
+        for key, value in self.items():
             if value is None:
                 continue
             if isinstance(value, dict):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import math
+import re
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
-from tacit.errors import ParameterError, bad_parameter
+from tacit.errors import ParameterError, PrivacyError, bad_parameter
 
 
 class Neighbours(Enum):
@@ -32,7 +34,7 @@ class Unit:
     max_rows: int = 1
 
     def __post_init__(self) -> None:
-        check_count("Unit", "max_rows", self.max_rows)
+        object.__setattr__(self, "max_rows", check_count("Unit", "max_rows", self.max_rows))
         if self.column is None and self.max_rows != 1:
             raise bad_parameter(
                 "Unit",
@@ -67,6 +69,15 @@ class Unit:
         raise bad_parameter("account", "unit", "'row' or a tacit.Unit", unit, remedy)
 
     @classmethod
+    def read(cls, text: str) -> Unit:
+        """Read a unit as receipts write it."""
+        found = re.fullmatch(r"user \(column (.+), at most ([0-9]+) rows?\)", text, re.DOTALL)
+        try:
+            return cls.user(ast.literal_eval(found[1]), int(found[2])) if found else cls.of(text)
+        except (SyntaxError, ValueError):
+            raise bad_parameter("Unit.read", "text", "a unit as receipts write it", text) from None
+
+    @classmethod
     def from_json(cls, body: dict[str, Any]) -> Unit:
         """Read back what ``to_json`` wrote."""
         return cls(body["column"], int(body["max_rows"]))
@@ -82,6 +93,24 @@ class Unit:
         return f"user (column {self.column!r}, at most {self.max_rows} {rows})"
 
 
+def check_persons(unit: Unit, persons: object) -> None:
+    """Refuse persons that a privacy of rows would not look at."""
+    if persons is not None and unit.column is None:
+        raise PrivacyError(
+            "persons= was given, but the account protects rows: open it with unit=Unit.user(column, max_rows), where "
+            "any name will do for the column, or leave persons out. Nothing was charged."
+        )
+
+
+def check_declared(unit: Unit, declared: Unit | None, whose: str, remedy: str) -> Unit:
+    """The account's unit, which must be the one that was declared: a weaker one is never taken in silence."""
+    if declared is not None and declared != unit:
+        raise PrivacyError(
+            f"{whose} protects '{declared}', but the account protects '{unit}'. {remedy} Nothing was charged."
+        )
+    return unit
+
+
 def check_count(owner: str, name: str, value: object) -> int:
     """Check a whole number of at least 1."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
@@ -92,6 +121,16 @@ def check_count(owner: str, name: str, value: object) -> int:
     return number
 
 
+def check_seed(random_state: object, owner: str) -> int | None:
+    """Check a seed, and make it Python's own number, which the ledger can write."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, bool) or not hasattr(random_state, "__index__") or random_state.__index__() < 0:
+        expected = "None (the operating system's entropy) or a whole number (a simulation, which is not private)"
+        raise bad_parameter(owner, "random_state", expected, random_state)
+    return int(random_state.__index__())
+
+
 @dataclass(frozen=True, slots=True)
 class Bound:
     """What one unit may contribute after bounding: ``rows`` rows with at most ``ones`` features each."""
@@ -100,8 +139,8 @@ class Bound:
     ones: int
 
     def __post_init__(self) -> None:
-        check_count("Bound", "rows", self.rows)
-        check_count("Bound", "ones", self.ones)
+        object.__setattr__(self, "rows", check_count("Bound", "rows", self.rows))
+        object.__setattr__(self, "ones", check_count("Bound", "ones", self.ones))
 
 
 BOUNDED = "docs/proofs/bounding.md"

@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
+from tacit.privacy.budget import exact
 from tacit.privacy.mechanisms import SparseVector, TopK, TopKMethod
 from tacit.privacy.screening import Screening
 from tacit.selection._base import PrivateSelector, check_whole
@@ -152,7 +153,7 @@ class ThresholdSelector(PrivateSelector):
         """Ask feature after feature whether it reaches the threshold."""
         owner = "ThresholdSelector"
         _check_score(owner, self.score)
-        if not math.isfinite(self.threshold) or abs(self.threshold) >= 2**60:
+        if abs(exact(self.threshold, owner, "threshold", "a finite number")) >= 2**60:
             raise bad_parameter(owner, "threshold", "a finite number", self.threshold)
         limit = None if self.max_selected is None else check_whole(owner, "max_selected", self.max_selected)
         # Scores are whole, so reaching the threshold means reaching the next whole number.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.cluster import KMeans
 from tacit.desk.counts import at_most, public_max_ones
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
+from tacit.privacy.budget import exact
 from tacit.selection._base import PrivateSelector, check_whole
 from tacit.selection.scores import SCORES, score_features
 
@@ -80,8 +80,7 @@ class ClusterSelector(PrivateSelector):
         owner = "ClusterSelector"
         if self.score not in SCORES:
             raise bad_parameter(owner, "score", f"one of {sorted(SCORES)}", self.score)
-        if not math.isfinite(self.threshold):
-            raise bad_parameter(owner, "threshold", "a finite number", self.threshold)
+        exact(self.threshold, owner, "threshold", "a finite number")
         wanted = check_whole(owner, "n_clusters", self.n_clusters)
         visit = self._matrix_visit(X, y, persons)
         counts = visit.noise(1 - LABEL_SHARE, ones=self.max_ones)

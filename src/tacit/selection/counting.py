@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from tacit.desk.counts import Visit, at_most, public_max_ones
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
+from tacit.privacy.budget import exact
 from tacit.selection._base import PrivateSelector, check_whole, largest
 from tacit.selection.rounds import ROUNDS, two_rounds
 from tacit.selection.scores import SCORES, score_features
@@ -94,8 +94,8 @@ class CountSelector(PrivateSelector):
         owner = "CountSelector"
         if (self.k is None) == (self.threshold is None):
             raise bad_parameter(owner, "k", "given, or else threshold", self.k)
-        if self.threshold is not None and not math.isfinite(self.threshold):
-            raise bad_parameter(owner, "threshold", "a finite number", self.threshold)
+        if self.threshold is not None:
+            exact(self.threshold, owner, "threshold", "a finite number")
         if self.score not in SCORES:
             raise bad_parameter(owner, "score", f"one of {sorted(SCORES)}", self.score)
         if self.rounds not in (1, 2) or (self.rounds == 2 and self.score != "tc"):
