@@ -86,7 +86,9 @@ def matrix_input(estimator: Any, X: Any, *, reset: bool, dtype: str | None = "nu
     if dtype is not None:
         X = _of_numbers(X, owner)
     if not as_it_is and _dimensions(X) != 2:
-        remedy = "Reshape your data, with .reshape(-1, 1) if it has a single feature, or .reshape(1, -1) if it is one row."
+        remedy = (
+            "Reshape your data, with .reshape(-1, 1) if it has a single feature, or .reshape(1, -1) if it is one row."
+        )
         raise bad_parameter(owner, "X", "a matrix, rows × features", f"{_dimensions(X)} dimension(s)", remedy)
     rules = {"accept_sparse": "csr", "dtype": dtype, "ensure_min_samples": 0 if reset else 1}
     if hasattr(validation, "validate_data"):
