@@ -24,7 +24,7 @@ from tacit.data import readers
 from tacit.data.errors import SourceError
 from tacit.data.readers import FORMATS, FileOptions, Format, Piece, column_names
 
-__all__ = ["FORMATS", "FileOptions", "Format", "Piece", "check_files", "column_names", "list_files", "pieces"]
+__all__ = ["FORMATS", "FileOptions", "Format", "Piece", "check_files", "check_whole", "column_names", "list_files", "pieces"]
 
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
@@ -107,6 +107,17 @@ def check_files(paths: list[Path], columns: list[str], options: FileOptions) -> 
                     file=str(path),
                     column=absent[0],
                 )
+
+
+def check_whole(paths: list[Path], columns: list[str], options: FileOptions) -> None:
+    """Read every file to its end, where its head cannot tell: one that was cut off, or has a quote left open."""
+    for path in paths:
+        if format_of(path, options) in ("jsonl", "libsvm"):  # each line by itself: nothing but gzip can be broken
+            with reading(path):
+                readers.unpack(path)
+            continue
+        for _ in pieces(path, columns, options, batch_rows=1 << 16, strict=False):
+            pass
 
 
 def pieces(path: Path, columns: list[str], options: FileOptions, *, batch_rows: int, strict: bool) -> Iterator[Piece]:

@@ -20,7 +20,7 @@ import pyarrow.csv  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from tacit.data.errors import SourceError, row_error
-from tacit.data.features import Where, repair_utf8
+from tacit.data.features import Where, check_kinds, repair_utf8
 from tacit.errors import bad_parameter
 
 Format = Literal["csv", "tsv", "parquet", "jsonl", "libsvm"]
@@ -212,6 +212,7 @@ def parquet(path: Path, columns: list[str], batch_rows: int) -> Iterator[Piece]:
     """Read Parquet."""
     seen = 0
     with _seekable(path) as source, pq.ParquetFile(source, pre_buffer=False) as file:
+        check_kinds(pl.DataFrame(pl.from_arrow(file.schema_arrow.empty_table().select(columns))))
         for batch in file.iter_batches(batch_size=batch_rows, columns=columns, use_threads=False):
             frame = pl.DataFrame(pl.from_arrow(batch))
             yield Piece(frame, Where(str(path), lambda place, seen=seen: seen + place + 1))  # type: ignore[misc]
@@ -303,6 +304,14 @@ def _json_text(value: Any, name: str, line: int, path: Path, strict: bool) -> st
 
 
 # -- bytes ----------------------------------------------------------------------------------------------------------
+
+
+def unpack(path: Path) -> None:
+    """Read gzip to its end, where it says whether it is whole."""
+    if _gzipped(path):
+        with _unzipped(path) as file:
+            while file.read(_BLOCK):
+                pass
 
 
 def _gzipped(path: Path) -> bool:

@@ -15,6 +15,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from tacit.data.columns import SparseColumn, TextColumn
+from tacit.data.features import as_text
 from tacit.data.files import check_files, list_files, pieces
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
@@ -153,6 +154,8 @@ def open_part(
     source = open_source(data, described, y=y, persons=persons, options=options, strict=strict, version=version)
     if strict:
         check_strictly(source)
+    else:
+        source.checked()
     sparse = isinstance(described.columns[0], SparseColumn)
     kind: Kind = "matrix" if sparse else "text" if schema is None else "table"
     return Part(kind, table_of_source(source))
@@ -213,7 +216,7 @@ def _joined(batches: list[Batch], part: Part) -> Any:
 
 
 def _texts(frame: pl.DataFrame) -> pl.Series:
-    return frame.to_series(0).cast(pl.String).fill_null("")
+    return as_text(frame.to_series(0), frame.columns[0]).fill_null("")
 
 
 def release_curve(
