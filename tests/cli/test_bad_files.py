@@ -128,3 +128,31 @@ def test_an_error_after_a_charge_says_what_was_charged(
     assert charges() == 1
     assert run(capsys, *arguments)[0] == 0
     assert charges() == 2, "what was charged before was not paid for twice"
+
+
+@pytest.fixture
+def model(capsys: pytest.CaptureFixture[str]) -> str:
+    assert run(capsys, "run", "mail.csv", *TEXT, "--epsilon", "2", "--out", "made")[0] == 0
+    return "made/model.json"
+
+
+@pytest.mark.parametrize("target", ["nowhere/both.png", "/proc/both.png", "made", "mail.csv/both.png"])
+def test_a_picture_that_cannot_be_written_costs_nothing(
+    capsys: pytest.CaptureFixture[str], model: str, target: str
+) -> None:
+    before = charges()
+    arguments = ["compare", model, model, "mail.csv", "--epsilon", "1", "--dataset", "other", "--out", target]
+    assert "--out" in refused(capsys, *arguments)
+    assert charges() == before
+
+
+def test_a_disk_that_fills_up_while_a_picture_is_drawn(
+    capsys: pytest.CaptureFixture[str], model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
+    assert "No space left" in refused(capsys, "compare", "made", "made", "--out", "both.png")
+    evaluation = ["evaluate", model, "mail.csv", "--epsilon", "1", "--dataset", "other", "--out", "evaluated"]
+    assert "No space left" in refused(capsys, *evaluation)

@@ -105,6 +105,20 @@ def paying(arguments: argparse.Namespace) -> Iterator[tuple[Unit, Callable[[Budg
         yield unit, account
 
 
+def new_file(name: str, owner: str, endings: tuple[str, ...]) -> Path:
+    """A file to draw into: whether it can be written is found out before anything is computed or charged."""
+    path = Path(name)
+    if path.suffix.lower() not in endings:
+        raise bad_parameter(owner, "--out", f"a file that ends with {' or '.join(endings)}", name)
+    try:
+        path.touch(exist_ok=False)
+        path.unlink()
+    except OSError as error:
+        expected = f"a new file that can be written ({error.strerror})"
+        raise bad_parameter(owner, "--out", expected, name) from None
+    return path
+
+
 @contextmanager
 def output_folder(folder: str | None, owner: str) -> Iterator[Path | None]:
     """A folder that is new or empty; if nothing comes of it, it goes again."""
