@@ -11,7 +11,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from tacit.desk.cluster import SparkPart
-from tacit.desk.parts import FileOptions, Part, is_text_schema, open_part, read_columns, release_curve
+from tacit.desk.parts import FileOptions, Part, is_text_schema, open_part, read_columns, release_curve, texts_of
 from tacit.errors import bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.ledger import Account, Ledger
@@ -127,20 +127,25 @@ def score_batches(
     text: str | None = None,
     keep: tuple[str, ...] = (),
     options: FileOptions | None = None,
+    dropped: list[Path] | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Apply a model to the rows of files, batch by batch: kept columns, ``prediction`` and ``score``.
 
-    The score is the probability of the last class. What comes out is as private as the rows.
+    The score is the probability of the last class. What comes out is as private as the rows; so is ``dropped``, which
+    gets the file of each record that is left out.
     """
     schema, column = _needed(model, text)
     names = [column] if column else [one.name for one in schema.columns]
     taken = sorted({"prediction", "score"} & set(keep))
     if taken:
         raise bad_parameter("score", "keep", "other columns than 'prediction' and 'score'", taken)
+    twice = sorted({name for name in keep if keep.count(name) > 1})
+    if twice:
+        raise bad_parameter("score", "keep", "columns that are named once each", twice)
     kind = {"U": pl.String, "O": pl.String, "f": pl.Float64}.get(model.classes_.dtype.kind, pl.Int64)
     seen = False
-    for frame in read_columns(data, list(dict.fromkeys([*names, *keep])), options):
-        rows = frame[column].cast(pl.String).fill_null("") if column else frame.select(names)
+    for frame in read_columns(data, list(dict.fromkeys([*names, *keep])), options, dropped):
+        rows = texts_of(frame.select(column)) if column else frame.select(names)
         chances = model.predict_proba(rows) if len(frame) else np.zeros((0, len(model.classes_)))
         labels = pl.Series("prediction", model.classes_[chances.argmax(axis=1)].tolist(), dtype=kind)
         yield pl.DataFrame([*frame.select(keep).get_columns(), labels, pl.Series("score", chances[:, -1])])

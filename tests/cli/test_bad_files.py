@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import polars as pl
@@ -156,3 +157,46 @@ def test_a_disk_that_fills_up_while_a_picture_is_drawn(
     assert "No space left" in refused(capsys, "compare", "made", "made", "--out", "both.png")
     evaluation = ["evaluate", model, "mail.csv", "--epsilon", "1", "--dataset", "other", "--out", "evaluated"]
     assert "No space left" in refused(capsys, *evaluation)
+
+
+@pytest.mark.parametrize("name", ["mail.libsvm", "list.parquet"])
+def test_public_texts_that_are_none(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    Path("mail.libsvm").write_text("1 1:1\n")
+    write_unreadable("list.parquet")
+    words = {"mail.libsvm": "'--public-text'", "list.parquet": "type List"}
+    assert words[name] in refused(capsys, "run", "mail.csv", *TEXT, "--epsilon", "1", "--out", "out", "--public-text", name)
+    assert charges() == 0
+
+
+def test_scores_that_cannot_be_written(capsys: pytest.CaptureFixture[str], model: str) -> None:
+    write_unreadable("list.parquet")
+    FRAME.with_columns(vector=pl.concat_list("id", "id")).write_parquet("vectors.parquet")
+    Path("mail.libsvm").write_text("1 1:1\n")
+    for arguments, words in (
+        (["mail.csv", "--keep", "id,id"], "named once each"),
+        (["list.parquet"], "type List"),
+        (["mail.libsvm"], "no names of columns"),
+        (["vectors.parquet", "--keep", "vector"], ".parquet or .jsonl"),
+    ):
+        assert words in refused(capsys, "score", model, *arguments, "--out", "scores.csv")
+        assert not Path("scores.csv").exists()
+    assert run(capsys, "score", model, "vectors.parquet", "--keep", "vector", "--out", "scores.parquet")[0] == 0
+    assert pl.read_parquet("scores.parquet")["vector"].to_list()[1] == [1, 1]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
+def test_records_without_a_score_are_told(capsys: pytest.CaptureFixture[str], model: str, form: str) -> None:
+    """Scores are for whoever has the rows, and so is how many of them are odd."""
+    content = {
+        "csv": "id,text\n1,a prize\n2\n3,a,b\n4,lunch\n",
+        "tsv": "id\ttext\n1\ta prize\n2\n3\ta\tb\n4\tlunch\n",
+        "jsonl": '{"id": 1, "text": "a prize"}\nno JSON\n\n[3]\n{"id": 4, "text": "lunch"}\n',
+    }
+    Path(f"odd.{form}").write_text(content[form])
+    code, out, _ = run(capsys, "score", model, f"odd.{form}", "--keep", "id", "--out", "scores.csv")
+    assert (code, f"have no score: 2 of 'odd.{form}'" in out) == (0, True)
+    assert pl.read_csv("scores.csv")["id"].to_list() == [1, 4]
+    code, out, _ = run(capsys, "score", model, f"odd.{form}", "--out", "again.csv", "--json")
+    assert json.loads(out)["left_out"] == 2
+    code, out, _ = run(capsys, "score", model, "mail.csv", "--out", "all.csv", "--json")
+    assert json.loads(out)["left_out"] == 0

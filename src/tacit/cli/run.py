@@ -101,7 +101,8 @@ def _public_texts(place: str, arguments: argparse.Namespace) -> Any:
     """Texts of public files: the lines of .txt files, or a column of others. The private data are no public texts."""
     import polars as pl
 
-    from tacit.data.files import check_files, list_files, pieces, reading
+    from tacit.data.features import as_text
+    from tacit.data.files import check_files, format_of, list_files, pieces, reading
 
     paths, column, options = list_files(place), arguments.text, common.file_options(arguments)
     if {path.resolve() for path in paths} & {path.resolve() for path in list_files(arguments.data)}:
@@ -112,10 +113,13 @@ def _public_texts(place: str, arguments: argparse.Namespace) -> Any:
         with reading(path):
             lines += path.read_text(encoding="utf-8", errors="replace").split("\n")
     tables = [path for path in paths if path.suffix != ".txt"]
+    if any(format_of(path, options) == "libsvm" for path in tables):
+        expected = "lines of .txt files, or files with the column of --text"
+        raise bad_parameter("tacit run", "--public-text", expected, place, "A libsvm file holds no texts.")
     check_files(tables, [column], options)
     found = (piece for path in tables for piece in pieces(path, [column], options, batch_rows=1 << 16, strict=False))
     texts = [pl.Series(column, [line for line in lines if line.strip()], dtype=pl.String)]
-    return pl.concat([*texts, *(piece.frame[column].cast(pl.String) for piece in found)]).drop_nulls()
+    return pl.concat([*texts, *(as_text(piece.frame[column], column) for piece in found)]).drop_nulls()
 
 
 def _classes(arguments: argparse.Namespace, schema: Any) -> list[Any]:

@@ -22,6 +22,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from tacit.data import readers
 from tacit.data.errors import SourceError
+from tacit.data.features import check_kinds
 from tacit.data.readers import FORMATS, FileOptions, Format, Piece, column_names
 
 __all__ = ["FORMATS", "FileOptions", "Format", "Piece", "check_files", "check_whole", "column_names", "list_files", "pieces"]
@@ -110,24 +111,39 @@ def check_files(paths: list[Path], columns: list[str], options: FileOptions) -> 
 
 
 def check_whole(paths: list[Path], columns: list[str], options: FileOptions) -> None:
-    """Read every file to its end, where its head cannot tell: one that was cut off, or has a quote left open."""
+    """Read every file to its end, where its head cannot tell: one that was cut off, a quote left open, a type without text."""
     for path in paths:
         if format_of(path, options) in ("jsonl", "libsvm"):  # each line by itself: nothing but gzip can be broken
             with reading(path):
                 readers.unpack(path)
             continue
+        if format_of(path, options) == "parquet":
+            with reading(path):
+                check_kinds(readers.parquet_head(path, columns))
         for _ in pieces(path, columns, options, batch_rows=1 << 16, strict=False):
             pass
 
 
-def pieces(path: Path, columns: list[str], options: FileOptions, *, batch_rows: int, strict: bool) -> Iterator[Piece]:
-    """Read a file in pieces of about ``batch_rows`` rows; memory does not grow with the file."""
+def pieces(
+    path: Path,
+    columns: list[str],
+    options: FileOptions,
+    *,
+    batch_rows: int,
+    strict: bool,
+    dropped: list[Path] | None = None,
+) -> Iterator[Piece]:
+    """Read a file in pieces of about ``batch_rows`` rows; memory does not grow with the file.
+
+    ``dropped`` gets an entry for each record that is left out: how many there are is as private as the rows.
+    """
     settled = options.settled(format_of(path, options))
+    odd = [] if dropped is None else dropped
     by_format: dict[str, Callable[[], Iterator[Piece]]] = {
-        "csv": lambda: readers.delimited(path, columns, settled, batch_rows, strict),
-        "tsv": lambda: readers.delimited(path, columns, settled, batch_rows, strict),
+        "csv": lambda: readers.delimited(path, columns, settled, batch_rows, strict, odd),
+        "tsv": lambda: readers.delimited(path, columns, settled, batch_rows, strict, odd),
         "parquet": lambda: readers.parquet(path, columns, batch_rows),
-        "jsonl": lambda: readers.json_lines(path, columns, batch_rows, strict),
+        "jsonl": lambda: readers.json_lines(path, columns, batch_rows, strict, odd),
         "libsvm": lambda: readers.line_frames(path, batch_rows),
     }
     with reading(path):

@@ -20,7 +20,7 @@ import pyarrow.csv  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from tacit.data.errors import SourceError, row_error
-from tacit.data.features import Where, check_kinds, repair_utf8
+from tacit.data.features import Where, repair_utf8
 from tacit.errors import bad_parameter
 
 Format = Literal["csv", "tsv", "parquet", "jsonl", "libsvm"]
@@ -100,9 +100,16 @@ def column_names(path: Path, options: FileOptions) -> list[str]:
 # -- CSV and TSV ----------------------------------------------------------------------------------------------------
 
 
-def delimited(path: Path, columns: list[str], options: FileOptions, batch_rows: int, strict: bool) -> Iterator[Piece]:
-    """Read CSV or TSV."""
+def delimited(
+    path: Path, columns: list[str], options: FileOptions, batch_rows: int, strict: bool, dropped: list[Path]
+) -> Iterator[Piece]:
+    """Read CSV or TSV; ``dropped`` gets an entry for each record that is."""
     bad: list[int | None] = []
+
+    def drop(row: Any) -> str:
+        dropped.append(path)
+        return _wrong_width(row, options, bad)
+
     last = column_names(path, options)[-1]
     wanted = columns if last in columns or not options.quote else [*columns, last]
     with pa.input_stream(str(path), compression="gzip" if _gzipped(path) else None) as file:
@@ -115,7 +122,7 @@ def delimited(path: Path, columns: list[str], options: FileOptions, batch_rows: 
                 delimiter=options.delimiter,
                 quote_char=options.quote or False,
                 newlines_in_values=bool(options.quote),
-                invalid_row_handler=lambda row: _wrong_width(row, options, bad),
+                invalid_row_handler=drop,
             ),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types={name: pa.binary() for name in wanted},
@@ -212,11 +219,16 @@ def parquet(path: Path, columns: list[str], batch_rows: int) -> Iterator[Piece]:
     """Read Parquet."""
     seen = 0
     with _seekable(path) as source, pq.ParquetFile(source, pre_buffer=False) as file:
-        check_kinds(pl.DataFrame(pl.from_arrow(file.schema_arrow.empty_table().select(columns))))
         for batch in file.iter_batches(batch_size=batch_rows, columns=columns, use_threads=False):
             frame = pl.DataFrame(pl.from_arrow(batch))
             yield Piece(frame, Where(str(path), lambda place, seen=seen: seen + place + 1))  # type: ignore[misc]
             seen += len(frame)
+
+
+def parquet_head(path: Path, columns: list[str]) -> pl.DataFrame:
+    """The columns of a Parquet file without their rows."""
+    with _seekable(path) as source:
+        return pl.DataFrame(pl.from_arrow(pq.read_schema(source).empty_table().select(columns)))
 
 
 # -- lines ----------------------------------------------------------------------------------------------------------
@@ -251,8 +263,10 @@ def line_frames(path: Path, batch_rows: int) -> Iterator[Piece]:
         yield Piece(pl.DataFrame([repair_utf8(series, None, LINE)]), where)
 
 
-def json_lines(path: Path, columns: list[str], batch_rows: int, strict: bool) -> Iterator[Piece]:
-    """Read JSON Lines; all values come as text."""
+def json_lines(
+    path: Path, columns: list[str], batch_rows: int, strict: bool, dropped: list[Path]
+) -> Iterator[Piece]:
+    """Read JSON Lines; all values come as text. ``dropped`` gets an entry for each line that is."""
     for before, lines in _numbered(path, batch_rows):
         values: dict[str, list[str | None]] = {name: [] for name in columns}
         numbers: list[int] = []
@@ -271,6 +285,7 @@ def json_lines(path: Path, columns: list[str], batch_rows: int, strict: bool) ->
                         column=None,
                         remedy=remedy,
                     )
+                dropped.append(path)
                 continue
             for name in columns:
                 values[name].append(_json_text(record.get(name), name, number, path, strict))
