@@ -200,3 +200,40 @@ def test_records_without_a_score_are_told(capsys: pytest.CaptureFixture[str], mo
     assert json.loads(out)["left_out"] == 2
     code, out, _ = run(capsys, "score", model, "mail.csv", "--out", "all.csv", "--json")
     assert json.loads(out)["left_out"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("semi.csv", "or pass --header for a file that has no header line, or pass --delimiter ';', which stands"),
+        ("bare.csv", "or pass --header for a file that has no header line."),
+        ("mail", "or pass --format (one of csv"),
+        ("quote.csv", "or pass --quote '' if quotes"),
+        ("blank.csv", "no column 'label', 'text'"),
+    ],
+)
+def test_remedies_name_options(capsys: pytest.CaptureFixture[str], name: str, words: str) -> None:
+    write_unreadable("quote.csv")
+    FRAME.write_csv("semi.csv", separator=";")
+    FRAME.write_csv("bare.csv", include_header=False)
+    FRAME.write_csv("mail")
+    Path("blank.csv").write_text("\n\n")
+    said = refused(capsys, "run", name, *TEXT, "--epsilon", "1", "--out", "out")
+    assert words in said
+    assert "=" not in said
+    assert charges() == 0
+
+
+def test_a_schema_is_drafted_from_a_file_of_any_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    expected = run(capsys, "schema", "draft", "mail.csv")
+    FRAME.write_csv("semi.csv", separator=";")
+    FRAME.write_csv("bare.csv", include_header=False)
+    FRAME.write_csv("mail")
+    for arguments in (
+        ["semi.csv", "--delimiter", ";"],
+        ["bare.csv", "--header", "id,label,text"],
+        ["mail", "--format", "csv"],
+    ):
+        assert run(capsys, "schema", "draft", *arguments) == expected
+    Path("blank.csv").write_text("\n")
+    assert "Pass --header." in refused(capsys, "schema", "draft", "blank.csv")

@@ -103,11 +103,17 @@ def check_files(paths: list[Path], columns: list[str], options: FileOptions) -> 
             if absent:
                 raise SourceError(
                     f"The file {str(path)!r} has no column {', '.join(map(repr, absent))}. All files must hold every "
-                    "column that the schema declares: correct the schema's names, or pass header= for a file that "
-                    "has no header line.",
+                    "column that is declared: correct the names, or pass header= for a file that has no header "
+                    f"line{_other_delimiter(present)}.",
                     file=str(path),
                     column=absent[0],
                 )
+
+
+def _other_delimiter(names: list[str]) -> str:
+    """A hint where a header came out as one name: the usual delimiter that it has in it."""
+    found = [sign for sign in ";\t|," if len(names) == 1 and sign in names[0]]
+    return f", or pass delimiter={found[0]!r}, which stands in its first line" if found else ""
 
 
 def check_whole(paths: list[Path], columns: list[str], options: FileOptions) -> None:
