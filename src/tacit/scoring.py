@@ -11,7 +11,17 @@ import polars as pl
 import scipy.sparse as sp
 
 from tacit.desk.cluster import SparkPart
-from tacit.desk.parts import FileOptions, Part, is_text_schema, open_part, read_columns, release_curve, texts_of
+from tacit.desk.parts import (
+    FileOptions,
+    Part,
+    is_path,
+    is_text_schema,
+    open_part,
+    read_columns,
+    release_curve,
+    texts_of,
+)
+from tacit.desk.schemas import Schema
 from tacit.errors import bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.ledger import Account, Ledger
@@ -77,12 +87,17 @@ def part_for(
 ) -> Part:
     """Private rows, opened as a model needs them."""
     columns = getattr(model, "input_", {})
-    schema = model.table_.schema if isinstance(model, TabularClassifier) else getattr(model, "schema", None)
+    classes = tuple(np.asarray(model.classes_).tolist())
+    schema = _schema(model)
+    if is_path(X) and is_of_matrices(model):
+        schema = Schema.matrix(model.n_features_in_, classes)  # libsvm files, which have no names of columns
     described = schema is not None and not (is_text_schema(schema) and (text or columns.get("text")))
+    if is_path(X) and not described and not (text or columns.get("text")):
+        raise bad_parameter("evaluate", "text", "the name of the column of texts", None)
     return open_part(
         X,
         y,
-        classes=tuple(np.asarray(model.classes_).tolist()),
+        classes=classes,
         unit=unit,
         label=label or (columns.get("label") if y is None else None),
         text=None if described else text or columns.get("text"),
@@ -91,6 +106,15 @@ def part_for(
         options=options,
         strict=strict,
     )
+
+
+def is_of_matrices(model: Any) -> bool:
+    """Whether a model reads matrices, which have no names of columns."""
+    return _schema(model) is None and hasattr(model, "n_features_in_")
+
+
+def _schema(model: Any) -> Any:
+    return model.table_.schema if isinstance(model, TabularClassifier) else getattr(model, "schema", None)
 
 
 def private_curve(
@@ -157,10 +181,10 @@ def score_batches(
 def _needed(model: Any, text: str | None) -> tuple[Any, str | None]:
     """The description of the columns that a model reads, or the name of its one column of texts."""
     columns = getattr(model, "input_", {})
-    schema = model.table_.schema if isinstance(model, TabularClassifier) else getattr(model, "schema", None)
+    schema = _schema(model)
     if schema is not None and not (is_text_schema(schema) and (text or columns.get("text"))):
         return schema, None
-    if hasattr(model, "n_features_in_") and schema is None:
+    if is_of_matrices(model):
         remedy = "A model of matrices has no names of columns: call its predict_proba in Python."
         raise bad_parameter("score", "model", "one of texts, or of a table with a schema", type(model).__name__, remedy)
     column = text or columns.get("text")

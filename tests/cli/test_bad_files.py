@@ -209,7 +209,7 @@ def test_records_without_a_score_are_told(capsys: pytest.CaptureFixture[str], mo
         ("bare.csv", "or pass --header for a file that has no header line."),
         ("mail", "or pass --format (one of csv"),
         ("quote.csv", "or pass --quote '' if quotes"),
-        ("blank.csv", "no column 'label', 'text'"),
+        ("blank.csv", "no column 'text', 'label'"),
     ],
 )
 def test_remedies_name_options(capsys: pytest.CaptureFixture[str], name: str, words: str) -> None:

@@ -182,6 +182,33 @@ def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:
         assert (code, out, words in err) == (2, "", True), err
 
 
+def test_a_model_of_libsvm_files_is_evaluated_on_others(capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(1)
+    for name in ("a.libsvm", "b.libsvm"):
+        bits = [1 + np.flatnonzero(rng.random(40) < np.where(np.arange(40) % 2 == i % 2, 0.3, 0.1)) for i in range(900)]
+        lines = (" ".join([("-1", "1")[i % 2], *(f"{bit}:1" for bit in row)]) for i, row in enumerate(bits))
+        Path(name).write_text("\n".join(lines))
+    Path("schema.toml").write_text(tacit.Schema.matrix(40, (-1, 1)).to_toml())
+    code, out, _ = run(capsys, "run", "a.libsvm", "--schema", "schema.toml", "--epsilon", "4", "--out", "out")
+    assert code == 0
+    assert "tacit score" not in out, "it would be refused"
+    assert "tacit.load('out/model.json').predict_proba" in out
+    code, out, _ = run(capsys, "evaluate", "out/model.json", "b.libsvm", "--epsilon", "4", "--json")
+    assert code == 0
+    assert json.loads(out)["auc"] > 0.8
+    code, _, err = run(capsys, "evaluate", "out/model.json", "mail.csv", "--epsilon", "4")
+    assert (code, "libsvm files" in err) == (2, True)
+
+
+def test_a_model_of_texts_from_python_asks_for_their_column(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.read_csv("mail.csv")
+    tacit.TextClassifier(2.0, classes=("ham", "spam")).fit(frame["text"], frame["label"]).save("model.json")
+    arguments = ["evaluate", "model.json", "mail.csv", "--label", "label", "--epsilon", "1"]
+    code, _, err = run(capsys, *arguments)
+    assert (code, "Workflow" in err, "'text'" in err) == (2, False, True)
+    assert run(capsys, *arguments, "--text", "text")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -140,12 +140,17 @@ def _classes(arguments: argparse.Namespace, schema: Any) -> list[Any]:
 
 
 def _text(result: Any, arguments: argparse.Namespace) -> str:
+    from tacit.scoring import is_of_matrices
+
     receipt = result.receipt
     cost = receipt["composition"]["sum"]
     folder = Path(arguments.out)
+    use = f"with: tacit score {folder / 'model.json'} DATA --out FILE"
+    if is_of_matrices(result.model):
+        use = f"in Python: tacit.load({str(folder / 'model.json')!r}).predict_proba(matrix)"
     lines = [
         common.curve_line(result.curve),
         f"Cost {cost} ({receipt['status']}; the account {receipt['dataset']!r} is kept in {receipt['ledger']})",
-        f"Open {folder / 'report.html'}; apply the model with: tacit score {folder / 'model.json'} DATA --out FILE",
+        f"Open {folder / 'report.html'}; apply the model {use}",
     ]
     return "\n".join(lines)
