@@ -164,7 +164,9 @@ def test_public_texts_that_are_none(capsys: pytest.CaptureFixture[str], name: st
     Path("mail.libsvm").write_text("1 1:1\n")
     write_unreadable("list.parquet")
     words = {"mail.libsvm": "'--public-text'", "list.parquet": "type List"}
-    assert words[name] in refused(capsys, "run", "mail.csv", *TEXT, "--epsilon", "1", "--out", "out", "--public-text", name)
+    assert words[name] in refused(
+        capsys, "run", "mail.csv", *TEXT, "--epsilon", "1", "--out", "out", "--public-text", name
+    )
     assert charges() == 0
 
 

@@ -22,7 +22,12 @@ FILES = ("model.json", "report.html", "features.csv", "receipt.json", "curve.jso
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``tacit demo`` to the command line."""
     parser = commands.add_parser("demo", help=TEXT, description=TEXT)
-    parser.add_argument("--out", metavar="DIR", default="demo-output", help="a folder that is new, empty or an earlier demo's (%(default)s)")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        default="demo-output",
+        help="a folder that is new, empty or an earlier demo's (%(default)s)",
+    )
     text = "a folder with the SMS Spam Collection: its story is told as well (default: TACIT_DATA, if it has one)"
     parser.add_argument("--data", metavar="FOLDER", help=text)
     parser.set_defaults(run=run)

@@ -25,7 +25,17 @@ from tacit.data.errors import SourceError
 from tacit.data.features import check_kinds
 from tacit.data.readers import FORMATS, FileOptions, Format, Piece, column_names
 
-__all__ = ["FORMATS", "FileOptions", "Format", "Piece", "check_files", "check_whole", "column_names", "list_files", "pieces"]
+__all__ = [
+    "FORMATS",
+    "FileOptions",
+    "Format",
+    "Piece",
+    "check_files",
+    "check_whole",
+    "column_names",
+    "list_files",
+    "pieces",
+]
 
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
@@ -117,7 +127,7 @@ def _other_delimiter(names: list[str]) -> str:
 
 
 def check_whole(paths: list[Path], columns: list[str], options: FileOptions) -> None:
-    """Read every file to its end, where its head cannot tell: one that was cut off, a quote left open, a type without text."""
+    """Look for what a file's head does not tell: it was cut off, a quote is left open, a type has no text."""
     for path in paths:
         if format_of(path, options) in ("jsonl", "libsvm"):  # each line by itself: nothing but gzip can be broken
             with reading(path):

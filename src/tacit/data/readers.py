@@ -263,9 +263,7 @@ def line_frames(path: Path, batch_rows: int) -> Iterator[Piece]:
         yield Piece(pl.DataFrame([repair_utf8(series, None, LINE)]), where)
 
 
-def json_lines(
-    path: Path, columns: list[str], batch_rows: int, strict: bool, dropped: list[Path]
-) -> Iterator[Piece]:
+def json_lines(path: Path, columns: list[str], batch_rows: int, strict: bool, dropped: list[Path]) -> Iterator[Piece]:
     """Read JSON Lines; all values come as text. ``dropped`` gets an entry for each line that is."""
     for before, lines in _numbered(path, batch_rows):
         values: dict[str, list[str | None]] = {name: [] for name in columns}

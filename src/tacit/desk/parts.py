@@ -15,12 +15,13 @@ import polars as pl
 import scipy.sparse as sp
 
 from tacit.data.columns import SparseColumn, TextColumn
-from tacit.data.features import as_text
 from tacit.data.errors import SchemaError
+from tacit.data.features import as_text
 from tacit.data.files import check_files, format_of, list_files, pieces
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
 from tacit.data.sources import BATCH_ROWS, Source, open_source
+from tacit.data.sparse import native
 from tacit.data.split import coin_limit
 from tacit.data.tables import Batch, Table, check_strictly, split_table, table_of_matrix, table_of_source
 from tacit.desk.scores import Binned, release_scores
@@ -155,7 +156,7 @@ def open_part(
         if y is None:
             raise bad_parameter("Workflow.run", "y", "given with a matrix", None)
         wide = replace(Schema.matrix(data.shape[1], classes), unit=unit)
-        return Part("matrix", table_of_matrix(data, y, wide, persons, version=version, strict=strict))
+        return Part("matrix", table_of_matrix(native(data), y, wide, persons, version=version, strict=strict))
     described = describe(data, y, classes=classes, unit=unit, label=label, text=text, schema=schema)
     source = open_source(data, described, y=y, persons=persons, options=options, strict=strict, version=version)
     if strict:
