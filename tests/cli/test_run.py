@@ -370,3 +370,32 @@ def test_an_interruption_as_the_folder_is_handed_over_leaves_none() -> None:
     assert Path("out").is_dir()
     del folders
     assert not Path("out").exists()
+
+
+def test_an_interruption_while_files_are_written_leaves_the_ledger_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        assert Path("out/model.json").exists()
+        raise KeyboardInterrupt
+
+    arguments = ["run", "mail.csv", *TEXT, "--epsilon", "1", "--out", "out", "--ledger", "sqlite:///out/ledger.db"]
+    Path("out").mkdir()
+    with monkeypatch.context() as patched:
+        patched.setattr("tacit.report.files.draw", interrupted)
+        code, _, err = run(capsys, *arguments)
+    assert (code, "nothing was written. Charged to 'mail.csv'" in err) == (2, True)
+    assert [file.name for file in Path("out").iterdir()] == ["ledger.db"]
+    Path("out/ledger.db").rename("ledger.db")
+    arguments[-1] = URL
+    assert run(capsys, *arguments)[0] == 0, "the same again goes on from there"
+    assert {file.name for file in Path("out").iterdir()} == OUTPUTS
+    with tacit.Ledger.open(URL) as ledger:
+        assert len(ledger.account("mail.csv").entries()) == 2
+
+
+def test_the_ledger_may_be_kept_beside_the_files(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("here").mkdir()
+    arguments = ["run", "mail.csv", *TEXT, "--epsilon", "1", "--out", "here", "--ledger", "sqlite:///here/ledger.db"]
+    assert run(capsys, *arguments)[0] == 0
+    assert {file.name for file in Path("here").iterdir()} == OUTPUTS | {"ledger.db"}

@@ -121,15 +121,21 @@ def new_file(name: str, owner: str, endings: tuple[str, ...]) -> Path:
 
 @contextmanager
 def output_folder(folder: str | None, owner: str) -> Iterator[Path | None]:
-    """A folder that is new or empty; if nothing comes of it, it goes again."""
-    from tacit.report.files import fresh_folder
+    """A folder that is new or empty; if nothing comes of it, it goes again with what was written so far."""
+    from tacit.report.files import OUTPUTS, fresh_folder
 
     path = None if folder is None else Path(folder)
+    written: tuple[str, ...] = ()
     try:  # Ctrl-C may come as soon as the folder is there
-        yield None if path is None else fresh_folder(path, owner, "--out")
+        made = None if path is None else fresh_folder(path, owner, "--out")
+        written = OUTPUTS
+        yield made
     except BaseException:
-        if path is not None and path.is_dir() and not any(path.iterdir()):
-            path.rmdir()
+        if path is not None and path.is_dir():
+            for name in written:  # and nothing else: the ledger may be kept there
+                (path / name).unlink(missing_ok=True)
+            if not any(path.iterdir()):
+                path.rmdir()
         raise
 
 

@@ -41,6 +41,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
+    from tacit.report.files import write_result
+
     workflow = _workflow(arguments)
     with (
         common.interruptible(arguments.ledger, workflow.dataset),
@@ -48,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         common.progress(len(common.STEPS), quiet=arguments.json) as tell,
     ):
         result = workflow.run(arguments.data, progress=tell)
-        files = result.save(str(folder))
+        files = [] if folder is None else write_result(result, folder)
     facts = common.curve_facts(result.curve) | {
         "epsilon": result.receipt["epsilon"],
         "delta": result.receipt["delta"],

@@ -20,6 +20,8 @@ from tacit.evaluation.storage import curve_to_dict
 from tacit.privacy.release import Receipt
 
 LEVEL = 0.95
+OUTPUTS = ("model.json", "report.html", "features.csv", "receipt.json", "curve.json", "roc.csv", "roc.png")
+"""What a run or an evaluation may leave."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _FORMULA = ("=", "+", "-", "@")
 
@@ -48,8 +50,12 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def save_result(result: Any, folder: str | Path) -> list[Path]:
-    """Write what a workflow leaves."""
-    path = fresh_folder(folder)
+    """Write what a workflow leaves into a folder that is new or empty."""
+    return write_result(result, fresh_folder(folder))
+
+
+def write_result(result: Any, path: Path) -> list[Path]:
+    """Write what a workflow leaves, beside what else was put there since the folder was looked at, such as a ledger."""
     with _writing(path):
         made = _save_model(result, path)
     return [*made, *save_curve(result.curve, result.receipt, path)]
