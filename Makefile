@@ -53,7 +53,7 @@ $(OLDEST)/installed-oldest: pyproject.toml tests/support/oldest.txt
 	@touch $@
 
 test-oldest: $(OLDEST)/installed-oldest
-	$(OLDEST)/bin/python -m pytest -n $(JOBS) --dist loadgroup tests/test_estimators.py tests/models tests/selection \
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) --dist loadgroup tests/test_estimators*.py tests/models tests/selection \
 		tests/desk tests/evaluation --ignore tests/evaluation/test_guide.py
 
 # Ratios beside the peers, in one run; QUICK=--quick for a short one.

@@ -34,7 +34,7 @@ import tacit
 from tacit.data.datasets import DatasetError
 
 sys.path.insert(0, str(Path(__file__).parent))
-from roc_sets import PUBLISHED, Floats, Population, odd_shapes, shapes
+from support.roc_sets import PUBLISHED, Floats, Population, odd_shapes, shapes
 
 EPSILONS = (1.0, 0.5, 0.25, 0.1)
 MADE_UP = {"SHAPES": shapes, "ODD": odd_shapes}

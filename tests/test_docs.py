@@ -2,7 +2,8 @@
 
 A page's blocks run in their order, in a folder and a process of its own: ``python`` in one namespace, ``sh`` in a
 shell. What a comment ``<!-- before: … -->`` holds runs first, and makes the files that a page speaks of. Blocks called
-``text``, ``toml`` or ``console`` show something and are not run; no other kind is allowed. A page that says
+``text``, ``toml`` or ``console`` show something and are not run; no other kind is allowed. What stands below
+``<!-- printed -->`` is what the blocks print, to the letter. A page that says
 ``<!-- needs: … -->`` is skipped, with the reason, where that is not there.
 """
 
@@ -24,6 +25,7 @@ BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)]*)?\)")
 NEEDS = re.compile(r"<!-- needs: (.*?) -->")
 BEFORE = re.compile(r"<!-- before:\n(.*?)-->", re.DOTALL)
+PRINTED = re.compile(r"<!-- printed -->\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 RUN, SHOWN = {"python", "sh"}, {"text", "toml", "console"}
 
 
@@ -80,6 +82,8 @@ def test_code_blocks_run(page: Path, tmp_path: Path) -> None:
     run = [sys.executable, "-c", "\n".join(script)]
     done = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path, env=surroundings)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    for text in PRINTED.findall(page.read_text(encoding="utf-8")):
+        assert text in done.stdout
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -123,7 +123,7 @@ def test_the_command_prints_a_table_json_and_a_picture(tmp_path: Path, capsys: p
     picture = tmp_path / "plan.svg"
     assert main([*BASE, "--epsilon", "0.5", "2", "--out", str(picture)]) == 0
     table = capsys.readouterr().out
-    assert "features told from noise" in table
+    assert "counts above noise" in table
     assert len(table.splitlines()) == 5
     assert picture.read_text().startswith("<?xml")
     assert main([*BASE, "--epsilon", "0.5", "--json"]) == 0

@@ -44,17 +44,16 @@ def check_shares(given: Mapping[str, float] | None, selector: Any) -> dict[str, 
     return shares
 
 
-def stated_cost(model: Any, says: Any, most: Budget) -> Budget:
+def stated_cost(model: Any, says: Any, most: Budget, *, owner: str = OWNER, name: str = "classifier") -> Budget:
     """What a black box costs: what it can be told to cost, or else what it (or its wrapping) says."""
     known = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-    if "epsilon" in known:
-        return Budget(most.exact_epsilon, most.exact_delta if "delta" in known else 0)
-    epsilon = getattr(says, "epsilon", None)
+    epsilon = most.exact_epsilon if "epsilon" in known else getattr(says, "epsilon", None)
+    delta = most.exact_delta if "delta" in known else getattr(says, "delta", 0.0)
     if epsilon is None:
         remedy = "Give it an attribute 'epsilon' (and 'delta'), or wrap it in tacit.BlackBoxClassifier."
-        raise bad_parameter(OWNER, "classifier", "one that states what it spends", type(model).__name__, remedy)
-    stated = Budget(exact_epsilon(epsilon, OWNER), exact_delta(getattr(says, "delta", 0.0), OWNER))
+        raise bad_parameter(owner, name, "one that states what it spends", type(model).__name__, remedy)
+    stated = Budget(exact_epsilon(epsilon, owner), exact_delta(delta, owner))
     if stated.exact_epsilon > most.exact_epsilon or stated.exact_delta > most.exact_delta:
         remedy = "Make it spend less, or ask for a larger epsilon. Nothing was charged."
-        raise bad_parameter(OWNER, "classifier", f"one that spends at most {most}", str(stated), remedy)
+        raise bad_parameter(owner, name, f"one that spends at most {most}", str(stated), remedy)
     return stated

@@ -114,11 +114,11 @@ class Forecast:
             f"{a['train_rows']:,} rows to train on, {a['test_rows']:,} to test on ({a['test_positives']:,} positive), "
             f"{a['features']:,} features; a classifier with an AUC of {a['auc']:g}.",
             "",
-            f"{'ε':>8}  {'AUC, 95 %':>10}  {'ROC band':>9}  {'features told from noise':>25}  {'rows needed':>11}",
+            f"{'ε':>8}  {'AUC, 95 %':>10}  {'ROC band':>9}  {'counts above noise':>18}  {'rows needed':>11}",
         ]
         for e in self.expected:
             area, band = f"± {e.auc_width / 2:.4f}", f"± {e.band_width / 2:.3f}"
-            lines.append(f"{e.epsilon:>8g}  {area:>10}  {band:>9}  {e.features_told:>25,}  {e.rows_needed:>11,}")
+            lines.append(f"{e.epsilon:>8g}  {area:>10}  {band:>9}  {e.features_told:>18,}  {e.rows_needed:>11,}")
         if self.wanted is not None:
             lines += ["", _sentence(self.wanted)]
         return "\n".join(lines)

@@ -91,8 +91,8 @@ class Workflow:
         On Spark, ``X`` is a Spark data frame or a path, and the classifier a :class:`TabularClassifier`, which is
         trained from counts; no row comes to this process.
     version : str, optional
-        A name for this version of the data; other data must get another one. Default: a fingerprint, which on Spark
-        local files alone have.
+        A name for this version of the data; other data, and other arrays of labels or persons, must get another one.
+        Default: a fingerprint, which on Spark local files alone have.
     language : str, default "en"
         Names hashed words in the report, where public word frequencies are installed. Costs nothing.
     strict : bool, default False

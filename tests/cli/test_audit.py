@@ -41,8 +41,25 @@ def test_a_table_and_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "http" not in text
 
 
-def test_what_comes_out_otherwise_than_expected_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_has_a_name_of_its_own_and_the_last_line_says_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--mechanism", "Private Threshold Testing (PTT)", "--jobs", "1"]
+    assert main(["audit", *arguments, "--json"]) == 0
+    assert not list(tmp_path.iterdir()), "machines ask for a page, or get none"
+    capsys.readouterr()
+    assert main(["audit", *arguments]) == 0
+    name = "audit-private-threshold-testing-ptt.html"
+    assert capsys.readouterr().out.splitlines()[-1] == f"Wrote {name}."
+    assert "<svg" in Path(name).read_text()
+
+
+def test_what_comes_out_otherwise_than_expected_is_exit_code_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A broken mechanism that has too few runs to be caught."""
+    monkeypatch.chdir(tmp_path)
     arguments = ["--mechanism", "s not enforced", "--runs", "200", "--jobs", "1"]
     assert main(["audit", *arguments]) == 1
     assert "not as expected" in capsys.readouterr().out

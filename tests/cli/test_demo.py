@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def test_the_demo_runs_twice_and_is_charged_once(
     assert main(["demo", "--out", "here"]) == 0
     assert capsys.readouterr().out == first, "asking again gives the very same release"
     for words in (
-        "rate_marriage",
+        "told from noise",
         "Lacking: ε = 0.5",
         "the very same curve",
         "ledger verify",
@@ -30,6 +31,11 @@ def test_the_demo_runs_twice_and_is_charged_once(
     ):
         assert words in " ".join(first.split())
     assert "<html" in Path("here/report.html").read_text()
+    assert main(["demo", "--out", "here", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert {"auc", "auc_interval", "epsilon", "delta", "status", "files", "receipt"} <= set(facts)
+    assert (facts["epsilon"], facts["receipt"]["dataset"]) == (1.0, "survey")
+    assert all(Path(file).is_file() for file in facts["files"])
     account = Ledger.open("sqlite:///here/ledger.db").account("survey")
     assert account.spent == Budget(1.0)
     assert len(account.entries()) == 2
@@ -43,6 +49,8 @@ def test_the_story_of_spam_where_data_are_at_hand(tmp_path: Path, capsys: pytest
     assert main(["demo", "--out", str(tmp_path), "--data", folder]) == 0
     assert "spam" in capsys.readouterr().out
     assert "<html" in (tmp_path / "messages" / "report.html").read_text()
+    assert main(["demo", "--out", str(tmp_path), "--data", folder, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["messages"]["receipt"]["dataset"] == "messages"
 
 
 def test_a_folder_without_data_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.data.bounding import Bounding, FeatureHasher
+from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
 from tacit.data.sources import open_source
 from tacit.data.split import coin_limit, folds, source_coins, split, split_source
@@ -50,6 +54,18 @@ def test_persons_stay_together(people: list[str], seed: int) -> None:
     assert not {people[i] for i in train} & {people[i] for i in test}
     expected = [i for i, p in enumerate(people) if oracle.chain(seed, 5, oracle.string_hash(p)) < coin_limit(0.5)]
     assert test == expected
+
+
+@pytest.mark.parametrize("nobody", [None, "", " ", float("nan")])
+def test_rows_of_nobody_go_to_the_training_part_and_move_nobody_else(nobody: object) -> None:
+    people = [f"p{i % 10}" for i in range(40)]
+    before = split(list(range(40)), test_size=0.5, persons=people, random_state=3)
+    after = split(list(range(42)), test_size=0.5, persons=[*people, nobody, nobody], random_state=3)
+    assert (after[0], after[1]) == ([*before[0], 40, 41], before[1])
+    paying = account(unit=Unit.user("who", 2))
+    almost_all = split(["a", "b"], test_size=1 - 2**-53, persons=["p", nobody], account=paying)
+    assert almost_all[0] == ["b"]
+    assert split(["a"], persons=[nobody], account=paying)[0] == ["a"]
 
 
 @pytest.mark.parametrize("test_size", [0.1, 0.5, 0.9])
@@ -116,6 +132,25 @@ def test_parts_that_may_overlap_never_share_a_name() -> None:
     assert len(paying.splits()) == 5
 
 
+def test_whatever_decides_on_coins_is_in_the_name_of_a_split() -> None:
+    """A row's coin hashes the position of its label: another label column or order of the classes moves rows."""
+    frame = FRAME.with_columns(other=FRAME["y"].reverse(), who=FRAME["text"].reverse())
+    schemas = [
+        SCHEMA,
+        replace(SCHEMA, label="other"),
+        replace(SCHEMA, classes=(1, 0)),
+        replace(SCHEMA, missing=("", "0")),
+        Schema.text((0, 1), bits=9, label="y"),
+    ]
+    paying = account()
+    for _ in range(2):
+        for schema in schemas:
+            source = open_source(frame, schema, version="v")
+            split_source(source, account=paying)
+            folds(source, 2, account=paying)
+    assert len(paying.splits()) == 2 * len(schemas)
+
+
 def test_an_account_for_persons_needs_them() -> None:
     paying = account(unit=Unit.user("who", 2))
     with pytest.raises(PrivacyError, match="persons="):
@@ -177,7 +212,7 @@ def test_bad_parameters() -> None:
     with pytest.raises(ParameterError, match="'y'"):
         split(["a"], [1, 2])
     with pytest.raises(ParameterError, match="persons"):
-        split(["a", "b"], persons=["p", None])
+        split(["a", "b"], persons=["p"])
     with pytest.raises(ParameterError, match="n_folds"):
         folds(open_source(FRAME, SCHEMA), 1)
     with pytest.raises(ParameterError, match="seed"):
@@ -196,3 +231,13 @@ def test_numbers_of_any_size_and_byte_order_fall_as_usual_ones_do(kind: str, for
     for part, usual in zip(split(odd, random_state=5), split(plain, random_state=5), strict=True):
         assert (part.toarray() if sp.issparse(part) else part).tolist() == usual.tolist()
     assert tacit.Workflow(1.0).run(odd, np.arange(300) % 2).receipt["epsilon"] == 1.0
+
+
+def test_another_reading_of_a_file_is_another_split(tmp_path: Path) -> None:
+    path, paying = tmp_path / "rows.csv", account()
+    path.write_text("".join(f"a{i},{i % 2},b{i}\n" for i in range(50)))
+    for header in (("text", "y", "other"), ("other", "y", "text")):
+        source = open_source(path, SCHEMA, options=FileOptions(header=header))
+        split_source(source, account=paying)
+        folds(source, 2, account=paying)
+    assert len(paying.splits()) == 4

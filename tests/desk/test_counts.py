@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import polars as pl
 import pytest
 
 import tacit
 from tacit.desk.counts import GRID, Visit, Weighing
-from tacit.desk.schemas import matrix_schema
+from tacit.desk.schemas import CategoryColumn, matrix_schema
 from tacit.privacy.mechanisms import DiscreteLaplace
 
 X = (np.random.default_rng(1).random((50, 6)) < 0.4).astype(float)
@@ -72,3 +75,21 @@ def test_two_passes_see_the_same_rows() -> None:
 
 def test_a_visit_shows_no_data() -> None:
     assert "0." not in repr(visit())
+
+
+def test_another_label_column_of_the_same_file_is_another_release(tmp_path: Path) -> None:
+    path = tmp_path / "survey.csv"
+    rows = [(("air", "ash")[i % 2], ("no", "yes")[i % 2], ("yes", "no")[i % 2]) for i in range(400)]
+    path.write_text("place,smoker,diabetes\n" + "".join(",".join(row) + "\n" for row in rows))
+    account = tacit.Ledger.open().account("survey", budget=tacit.Budget(300.0))
+    column = CategoryColumn("place", ("air", "ash"))
+
+    def predicts(label: str, classes: tuple[str, str] = ("no", "yes")) -> str:
+        schema = tacit.Schema((column,), classes, label=label)
+        model = tacit.TabularClassifier(schema=schema, classes=classes, epsilon=100.0, max_ones=1, account=account)
+        return str(model.fit(path, None).predict(pl.DataFrame({"place": ["ash"]}))[0])
+
+    assert [predicts("smoker"), predicts("diabetes"), predicts("smoker", ("yes", "no"))] == ["yes", "no", "yes"]
+    assert account.spent.epsilon == 300.0
+    predicts("diabetes")
+    assert account.spent.epsilon == 300.0, "the very same fit is free"

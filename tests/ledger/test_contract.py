@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import copy
+import multiprocessing
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
 
 from tacit import (
+    BernoulliNB,
     Budget,
     BudgetError,
     Ledger,
@@ -22,7 +28,10 @@ from tacit import (
     UnknownAccountError,
 )
 from tacit.ledger import Request
+from tacit.ledger.postgres import PostgresStore
+from tacit.ledger.sending import seal, unseal, without_password
 from tacit.privacy.loss import Loss
+from tests.support import postgres
 
 NewUrl = Callable[[], "str | None"]
 
@@ -292,6 +301,61 @@ class TestCopies:
         else:
             pickle.loads(pickle.dumps(account)).charge(request(0.25))
             assert account.spent == Budget(0.25)
+
+    def test_a_pickle_holds_no_password(self, server: postgres.Server, tmp_path: Path) -> None:
+        bare = server.create("pickled")
+        secret = bare.replace("tacit@", "tacit:s3cr3t-pw@") + "?sslpassword=s3cr3t-too&application_name=a"
+        account = Ledger.open(secret).account("survey", budget=Budget(1.0))
+        model = BernoulliNB(epsilon=0.25, account=account).fit([[1, 0], [0, 1]] * 50, [0, 1] * 50)
+        pickled = pickle.dumps(model)
+        assert b"s3cr3t" not in pickled
+        assert b"pickled?application_name=a" in pickled
+        assert address(pickled) == secret, "the process itself knows it"
+        assert Parallel(2)(delayed(address)(pickled) for _ in range(2)) == [secret] * 2, "and its workers do"
+        (tmp_path / "model").write_bytes(pickled)
+        (tmp_path / "another.py").write_text(
+            "import pickle, sys; model = pickle.load(open(sys.argv[1], 'rb'));"
+            "print(model.account.ledger._store.address, model.account.spent.epsilon)"
+        )
+        told = subprocess.check_output([sys.executable, tmp_path / "another.py", tmp_path / "model"], text=True)
+        assert told.split() == [f"{bare}?application_name=a", "0.25"]
+
+
+def address(pickled: bytes) -> str:
+    found: str = pickle.loads(pickled).account.ledger._store.address
+    return found
+
+
+@pytest.mark.parametrize(
+    ("url", "bare"),
+    [
+        ("postgresql://ana:p%40ss@db.example:5433/ledger", "postgresql://ana@db.example:5433/ledger"),
+        ("postgresql://ana:a@b@db/l?password=x&sslmode=require", "postgresql://ana@db/l?sslmode=require"),
+        ("postgres://db/l?user=ana&PASSWORD=x", "postgres://db/l?user=ana"),
+        ("postgresql://ana:x@[::1]:5432/l?password=y", "postgresql://ana@[::1]:5432/l"),
+        ("postgresql://ana:a?b@db/l", "postgresql://ana@db/l"),
+        ("postgresql://db?password=x@y/z", "postgresql://db"),
+        ("postgresql:///l?host=/run", "postgresql:///l?host=/run"),
+        ("sqlite:////home/a:b@c/ledger.db", "sqlite:////home/a:b@c/ledger.db"),
+    ],
+)
+def test_an_address_without_its_password(url: str, bare: str) -> None:
+    assert without_password(url) == bare
+
+
+def test_what_is_sealed_opens_in_this_family_of_processes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    sealed, again = seal("postgresql://ana:s3cr3t@db/l"), seal("postgresql://ana:s3cr3t@db/l")
+    assert sealed != again
+    assert unseal(sealed) == unseal(again) == "postgresql://ana:s3cr3t@db/l"
+    assert unseal(sealed[:-1] + bytes([sealed[-1] ^ 1])) is None
+    monkeypatch.setattr(multiprocessing.current_process(), "authkey", b"another run of Python")
+    assert unseal(sealed) is None
+
+
+def test_a_missing_password_is_named_with_its_remedy() -> None:
+    psycopg = pytest.importorskip("psycopg")
+    error = psycopg.OperationalError("connection failed: fe_sendauth: no password supplied")
+    assert "~/.pgpass" in str(PostgresStore("postgresql://ana@db/l").translate(error))
 
 
 class TestDurability:

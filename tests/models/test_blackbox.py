@@ -44,6 +44,31 @@ def test_it_pays_before_the_model_sees_the_data() -> None:
         model.fit(X, Y)
 
 
+class Stubborn:
+    """States its cost, and cannot be told another."""
+
+    def __init__(self, epsilon: float = 5.0, delta: float = 0.0) -> None:
+        self.epsilon, self.delta = epsilon, delta
+
+    def fit(self, X: Any, y: Any) -> None:
+        self.seen_ = len(y)
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.full((len(X), 2), 0.5)
+
+
+@pytest.mark.parametrize(("model", "stated"), [(Stubborn(5.0), "ε = 5"), (Stubborn(0.1, 1e-5), "δ = 1e-05")])
+def test_a_model_that_spends_more_than_is_paid_is_refused(model: Any, stated: str) -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(9.0, 1e-3))
+    with pytest.raises(tacit.ParameterError, match="'estimator' parameter of BlackBoxClassifier") as caught:
+        tacit.BlackBoxClassifier(model, epsilon=0.1, account=account).fit(X, Y)
+    assert stated in str(caught.value)
+    assert "spends at most ε = 0.1" in str(caught.value)
+    assert account.spent.epsilon == 0
+    tacit.BlackBoxClassifier(model, epsilon=5.0, delta=1e-5, account=account).fit(X, Y)
+    assert account.spent.epsilon == pytest.approx(5.0)
+
+
 def test_ours_behind_it() -> None:
     model = tacit.BlackBoxClassifier(tacit.BernoulliNB(), epsilon=1.0, random_state=0).fit(X, Y)
     assert model.score(X, Y) == 1.0

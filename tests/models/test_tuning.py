@@ -7,10 +7,13 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import tacit
 from tacit.desk.tuning import exact_coin
+from tacit.models import _base
 
 RNG = np.random.default_rng(41)
 Y = RNG.integers(0, 2, 800)
@@ -79,6 +82,55 @@ def test_simulations_repeat() -> None:
 def test_what_cannot_be_tuned_is_refused(candidates: Any) -> None:
     with pytest.raises(tacit.ParameterError, match="'candidates' parameter of tune"):
         tacit.tune(candidates, X, Y, epsilon=1.0)
+
+
+class Box:
+    """A black box that states its cost and cannot be told another, or (``epsilon=None``) states none."""
+
+    def __init__(self, epsilon: float | None) -> None:
+        if epsilon is not None:
+            self.epsilon = epsilon
+
+    def fit(self, X: Any, y: Any) -> None:
+        self.classes_ = np.array([0, 1])
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.full((X.shape[0], 2), 0.5)
+
+
+@pytest.mark.parametrize("box", [tacit.BlackBoxClassifier(Box(5.0)), tacit.BlackBoxClassifier(Box(None), epsilon=5.0)])
+def test_a_black_box_that_spends_more_than_its_share_is_refused(box: Any) -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(0.3))
+    with pytest.raises(tacit.ParameterError, match=r"'candidates' parameter of tune .* at most ε = 0.08"):
+        tacit.tune([tacit.BernoulliNB(), box], X, Y, epsilon=0.3, account=account)
+    assert account.spent.epsilon == 0
+
+
+@pytest.mark.parametrize("inner", [Box(0.08), Box(0.01), tacit.BernoulliNB(max_ones=12)])
+def test_what_a_black_box_states_is_said_to_be_believed(inner: Any) -> None:
+    best = tacit.tune([tacit.BlackBoxClassifier(inner)], X, Y, epsilon=0.3)
+    assert "did not check" in best.receipt["guarantee"]
+    assert best.receipt["status"] == "private, if the model keeps what it states"
+    assert (best.receipt["mechanism"], best.receipt["proof"]) == ("private tuning", "docs/proofs/private-tuning.md")
+    ours = tacit.tune([tacit.BernoulliNB(max_ones=12)], X, Y, epsilon=0.3).receipt
+    assert (ours["guarantee"], ours["status"]) == (None, "private")
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist, pd.DataFrame])
+@pytest.mark.parametrize(
+    "model", [tacit.BernoulliNB(max_ones=12), tacit.LogisticRegression()], ids=lambda m: type(m).__name__
+)
+def test_a_prediction_depends_on_its_own_row_to_the_last_bit(kind: Any, model: Any, monkeypatch: Any) -> None:
+    """Products of dense matrices by BLAS may not; all rows are scored sparse, whatever they come as."""
+    seen: list[bool] = []
+    whole = _base.binary_matrix
+    monkeypatch.setattr(_base, "binary_matrix", lambda rows: seen.append(sp.issparse(rows)) or whole(rows))
+    rows = kind(np.repeat(X, 3, axis=0))
+    fitted = tacit.tune([model], rows, np.repeat(Y, 3), epsilon=3.0).model
+    assert seen
+    assert all(seen)
+    alone = np.vstack([fitted.predict_proba(rows[i : i + 1]) for i in range(40)])
+    assert np.array_equal(fitted.predict_proba(rows)[:40], alone)
 
 
 def test_a_coin_is_exact() -> None:

@@ -330,6 +330,16 @@ class TestPurse:
         with pytest.raises(Exception, match="already used for another release"):
             gate.Purse(account, "steps", Budget(0.5, 1e-6), version="1").release(utilities(), DiscreteLaplace(0.1))
 
+    def test_a_purse_names_what_was_drawn(self, account: Account) -> None:
+        purse = gate.Purse(account, "steps", Budget(0.5, 1e-6), version="1")
+        assert account.entries()[0].mechanism == purse.mechanism == "plan: nothing drawn yet"
+        for _ in range(2):
+            purse.release(counts(), DiscreteLaplace(0.1))
+        assert purse.mechanism == "plan: discrete Laplace, discrete Laplace"
+        purse.release(counts(), DiscreteLaplace(0.1))
+        purse.release(counts(), DiscreteGaussian(0.1, 1e-6), last=True)
+        assert account.entries()[0].mechanism == purse.mechanism == "plan: 3 × discrete Laplace, discrete Gaussian"
+
     def test_a_purse_that_cannot_be_paid_draws_nothing(self, account: Account) -> None:
         with pytest.raises(BudgetError):
             gate.Purse(account, "steps", Budget(1.5), version="1")

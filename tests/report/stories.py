@@ -21,7 +21,7 @@ NASTY = (
 def data(rows: int = 4000) -> tuple[pl.DataFrame, np.ndarray, tacit.Schema]:
     rng = np.random.default_rng(7)
     colours = rng.integers(0, len(NASTY), rows)
-    y = (rng.random(rows) < np.array([0.15, 0.35, 0.6, 0.8])[colours]).astype(int)
+    y = (rng.random(rows) < np.array([0.1, 0.2, 0.7, 0.9])[colours]).astype(int)
     values = [*NASTY[:3], "plain"]
     columns = {
         "<b>colour</b>": {"kind": "category", "values": values},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -116,6 +117,15 @@ def test_an_unknown_curve_is_not_dressed_up() -> None:
     assert "nothing can be said" in text
     assert "Confusion matrix" not in text
     assert "Points on the curve" not in text
+
+
+def test_a_list_says_what_is_on_it(summary: Summary) -> None:
+    assert "features that can be told from noise" in page(summary)
+    assert "small ones may be chance" not in page(summary)
+    none, one = replace(summary, features=[], n_features=0), (summary.features or [])[:1]
+    assert "No single feature can be told from noise" in page(none)
+    assert "The one feature that can be told" in page(replace(summary, features=one, n_features=1))
+    assert "small ones may be chance" in page(replace(summary, told=False))
 
 
 def test_a_lone_surrogate_can_be_stored(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.feature_selection import SelectKBest
 
 import tacit
-from tacit.desk.parts import open_part
+from tacit.desk.parts import FileOptions, open_part
 from tacit.privacy.unit import Unit
 from tacit.scoring import evaluate
 
@@ -185,6 +185,54 @@ def test_a_coin_depends_on_its_own_row_alone() -> None:
     few, many = side(TEXTS[:50]), side(TEXTS[:80])
     assert set(few.values()) == {"train", "test"}
     assert all(many[text] == name for text, name in few.items())
+
+
+def survey(folder: Path) -> Path:
+    """One file with two labels, each of which is seen in the text."""
+    path = folder / "survey.csv"
+    bits = [(i % 2, i // 2 % 2) for i in range(N)]
+    texts = [f"{('air', 'ash')[a]} {('salt', 'sugar')[b]} {i}" for i, (a, b) in enumerate(bits)]
+    yes = [[("no", "yes")[pair[place]] for pair in bits] for place in (0, 1)]
+    pl.DataFrame({"text": texts, "smoker": yes[0], "diabetes": yes[1]}).write_csv(path)
+    return path
+
+
+def test_another_label_is_another_split(tmp_path: Path) -> None:
+    """Rows in the test part for one label may be in the training part for another: both are paid for."""
+    account = tacit.Ledger.open().account("survey", budget=tacit.Budget(1.1))
+    settings: dict[str, Any] = {"classes": ("no", "yes"), "text": "text", "account": account}
+    path = survey(tmp_path)
+    tacit.Workflow(1.0, label="smoker", shares={"train": 0.1}, **settings).run(path)
+    with pytest.raises(tacit.BudgetError):
+        tacit.Workflow(1.0, label="diabetes", shares={"evaluate": 0.1}, **settings).run(path)
+    assert account.spent == tacit.Budget(1.0)
+
+
+def test_another_label_or_reading_is_another_name_of_the_rows(tmp_path: Path) -> None:
+    account = tacit.Ledger.open().account("survey", budget=tacit.Budget(1.0))
+    path = survey(tmp_path)
+
+    def register(label: str, classes: tuple[str, str] = ("no", "yes"), **options: Any) -> str:
+        how = {"classes": classes, "unit": Unit.row(), "label": label, "text": "text", "version": "today"}
+        part = open_part(path, options=FileOptions(**options), **how)
+        part.split(0.5, account)
+        return part.table().version
+
+    header = ("text", "smoker", "diabetes")
+    for _ in range(2):
+        names = {
+            register("smoker"),
+            register("diabetes"),
+            register("smoker", ("yes", "no")),
+            register("smoker", header=header),
+            register("smoker", header=(header[0], *header[:0:-1])),
+            register("smoker", quote=""),
+        }
+        assert len(names) == len(account.splits()) == 6
+    path.rename(tmp_path / "survey.tsv")
+    path = tmp_path / "survey.tsv"
+    register("smoker", delimiter=",")
+    assert len(account.splits()) == 7, "the suffix says how quotes are read"
 
 
 def test_one_object_more_does_not_change_the_coins_of_others() -> None:

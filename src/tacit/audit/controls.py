@@ -25,7 +25,7 @@ ENTRIES: tuple[Entry, ...] = (
 
 PROOFS = {
     "BernoulliNB": "bounding.md",
-    "ClusterSelector": "bounding.md",
+    "ClusterSelector": "selection.md#clusters-of-counts",
     "CountSelector": "normalised-sums.md",
     "LogisticRegression": "objective-perturbation.md",
     "SelectingClassifier": "accounting.md",

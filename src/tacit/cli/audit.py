@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("--mechanism", metavar="NAME", help="only this entry, class or function (see --list)")
     parser.add_argument("--epsilon", type=float, metavar="E", help="the claim (default: those of the entries)")
     parser.add_argument("--runs", type=int, metavar="N", help="runs on each neighbour (default: those of the entries)")
-    parser.add_argument("--out", metavar="PAGE", help="write an HTML page with the output distributions")
+    text = "where the page with the output distributions goes (default: audit-NAME.html; with --json none)"
+    parser.add_argument("--out", metavar="PAGE", help=text)
     parser.add_argument("--list", action="store_true", help="list the entries")
     parser.add_argument("--quick", action="store_true", help="a short audit: fewer runs and fewer outputs")
     parser.add_argument("--seconds", type=float, default=120.0, metavar="S", help="at most, for an entry (%(default)g)")
@@ -65,15 +67,23 @@ def _run(arguments: argparse.Namespace) -> int:
     planned = plan(entries, arguments.epsilon)
     with progress_bar(len(planned), wanted=together and shown) as watch:
         results = run_all(planned, effort, jobs=jobs if together else 1, watch=lambda r: watch(1, r.entry.name))
-    if arguments.out is not None:
-        write_page(arguments.out, results)
+    page = _page(arguments)
+    if page is not None:
+        write_page(page, results)
     if arguments.json:
         lines = {"results": [result.to_json() for result in results if not result.skipped]}
         lines["skipped"] = [result.to_json() for result in results if result.skipped]
         print(json.dumps(lines, ensure_ascii=False))
     else:
-        _print(results, arguments.out)
+        _print(results, page)
     return 0 if all(result.as_expected for result in results) else EXIT_UNEXPECTED
+
+
+def _page(arguments: argparse.Namespace) -> str | None:
+    """Where the page goes: the whole audit has none, and for machines it must be asked for."""
+    if arguments.out is not None or arguments.mechanism is None or arguments.json:
+        return None if arguments.out is None else str(arguments.out)
+    return f"audit-{re.sub('[^a-z0-9]+', '-', arguments.mechanism.lower()).strip('-')}.html"
 
 
 def _list(entries: Sequence[Any], *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ import csv
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -203,6 +203,18 @@ def curve_facts(curve: Any) -> dict[str, Any]:
     """The numbers of a curve that are worth a line."""
     low, high = curve.auc_interval()
     return {"auc": curve.auc, "auc_interval": [low, high], "unknown": curve.unknown}
+
+
+def run_facts(result: Any, files: Iterable[Path]) -> dict[str, Any]:
+    """What machines are told of a run."""
+    receipt = result.receipt
+    return curve_facts(result.curve) | {
+        "epsilon": receipt["epsilon"],
+        "delta": receipt["delta"],
+        "status": receipt["status"],
+        "files": [str(file) for file in files],
+        "receipt": receipt.to_dict(),
+    }
 
 
 def curve_line(curve: Any) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import shutil
 import sys
 import textwrap
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +32,23 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     text = "a folder with the SMS Spam Collection: its story is told as well (default: TACIT_DATA, if it has one)"
     parser.add_argument("--data", metavar="FOLDER", help=text)
+    text = "tell no story, and print JSON for machines as 'tacit run' does; of the messages under \"messages\""
+    parser.add_argument("--json", action="store_true", help=text)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     folder, url = _folder(arguments.out)
-    with common.progress(2 * len(common.STEPS), quiet=False) as tell:
-        _survey(folder, url, tell)
-        _messages(folder, url, arguments.data, tell)
+    quiet: Any = redirect_stdout(io.StringIO()) if arguments.json else nullcontext()
+    with quiet, common.progress(2 * len(common.STEPS), quiet=arguments.json) as tell:
+        facts = _survey(folder, url, tell)
+        messages = _messages(folder, url, arguments.data, tell)
+    if messages is not None:
+        facts["messages"] = messages
     program = _program()
-    _say(f"The ledger is kept in {url}. Look at it with:")
-    print(f"  {program} ledger show survey --ledger {url}\n  {program} ledger verify --ledger {url}")
-    return 0
+    look = f"  {program} ledger show survey --ledger {url}\n  {program} ledger verify --ledger {url}"
+    return common.show(arguments, facts, f"The ledger is kept in {url}. Look at it with:\n\n{look}")
 
 
 def _folder(name: str) -> tuple[Path, str]:
@@ -56,7 +62,7 @@ def _folder(name: str) -> tuple[Path, str]:
         return folder if earlier is not None else fresh_folder(folder, "tacit demo", "--out"), url
 
 
-def _survey(folder: Path, url: str, tell: Any) -> None:
+def _survey(folder: Path, url: str, tell: Any) -> dict[str, Any]:
     from tacit.data.datasets import load_survey
     from tacit.workflow import Workflow
 
@@ -80,22 +86,22 @@ def _survey(folder: Path, url: str, tell: Any) -> None:
         Workflow(0.5, **settings).run(survey.frame, labels)
     except BudgetError as error:
         _say(f"Asking for anything else is refused: {error}")
-    _keep(result, folder)
+    return _keep(result, folder)
 
 
-def _messages(folder: Path, url: str, data: str | None, tell: Any) -> None:
+def _messages(folder: Path, url: str, data: str | None, tell: Any) -> dict[str, Any] | None:
     """The story of spam, where a folder of data is at hand."""
     from tacit.data.datasets import DatasetError, load_sms
     from tacit.workflow import Workflow
 
     if data is None and not os.environ.get("TACIT_DATA"):
-        return
+        return None
     try:
         messages = load_sms(folder=data)
     except DatasetError:
         if data is not None:
             raise
-        return
+        return None
     _say("Text messages of many people, some of them spam. Words go in as they are; a model to be shared comes out.")
     labels = np.array(messages.class_names)[messages.labels]
     settings: dict[str, Any] = {"classes": messages.class_names, "ledger": url, "dataset": "messages"}
@@ -106,11 +112,14 @@ def _messages(folder: Path, url: str, data: str | None, tell: Any) -> None:
     print()
     target = folder / "messages"
     target.mkdir(exist_ok=True)
-    _keep(result, target)
+    return _keep(result, target)
 
 
 def _show_answers(result: Any, most: int = 6) -> None:
-    print(f"  {'answers that weigh most':<28}{'log-odds of an affair':>22}")
+    if not result.features:
+        _say("No single answer can be told from noise this time: the model adds up what many of them say.")
+        return
+    print(f"  {'answers told from noise':<28}{'log-odds of an affair':>22}")
     for name, weight in result.features[:most]:
         print(f"  {name:<28}{weight:>+22.2f}")
     print()
@@ -126,16 +135,16 @@ def _tell_curve(result: Any, what: str) -> None:
     )
 
 
-def _keep(result: Any, folder: Path) -> None:
-    """Write the files of a result; those of an earlier demo, which are the same, give way."""
+def _keep(result: Any, folder: Path) -> dict[str, Any]:
+    """Write the files of a result; those of an earlier demo, which are the same, give way. Returns what was found."""
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
     fresh = folder / ".new"
     shutil.rmtree(fresh, ignore_errors=True)
-    for file in result.save(fresh):
-        file.replace(folder / file.name)
+    files = [file.replace(folder / file.name) for file in result.save(fresh)]
     fresh.rmdir()
     _say(f"Wrote {folder / 'report.html'}: open it. Beside it are the model, the receipt and the curve.")
+    return common.run_facts(result, files)
 
 
 def _state(result: Any) -> str:

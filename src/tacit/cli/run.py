@@ -51,14 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         result = workflow.run(arguments.data, progress=tell)
         files = [] if folder is None else write_result(result, folder)
-    facts = common.curve_facts(result.curve) | {
-        "epsilon": result.receipt["epsilon"],
-        "delta": result.receipt["delta"],
-        "status": result.receipt["status"],
-        "files": [str(file) for file in files],
-        "receipt": result.receipt.to_dict(),
-    }
-    return common.show(arguments, facts, _text(result, arguments))
+    return common.show(arguments, common.run_facts(result, files), _text(result, arguments))
 
 
 def _workflow(arguments: argparse.Namespace) -> Any:
@@ -118,7 +111,7 @@ def _public_texts(place: str, arguments: argparse.Namespace) -> Any:
     if any(format_of(path, options) == "libsvm" for path in tables):
         expected = "lines of .txt files, or files with the column of --text"
         raise bad_parameter("tacit run", "--public-text", expected, place, "A libsvm file holds no texts.")
-    check_files(tables, [column], options)
+    check_files(tables, [column], options, by_content=True)
     found = (piece for path in tables for piece in pieces(path, [column], options, batch_rows=1 << 16, strict=False))
     texts = [pl.Series(column, [line for line in lines if line.strip()], dtype=pl.String)]
     return pl.concat([*texts, *(as_text(piece.frame[column], column) for piece in found)]).drop_nulls()

@@ -1,9 +1,10 @@
 """Files on disk, read in pieces: CSV, TSV, Parquet, JSON Lines, libsvm, and gzip of each. Private data comes out.
 
-Whatever concerns a file as a whole (missing, empty, truncated, of an unknown kind, without a declared column) is a
+Whatever concerns a file as a whole (missing, truncated, of an unknown kind, without a header or a declared column) is a
 :class:`~tacit.data.errors.SourceError` with its remedy. What concerns a row follows a rule:
 
 - a CSV or TSV record of the wrong width is dropped; so is a line of JSON Lines that is not an object;
+- a column that a record of JSON Lines does not have is missing there;
 - bytes that are not UTF-8 become U+FFFD, which separates words;
 - a value of JSON Lines that is a list or an object is missing;
 - a libsvm line that is not ``label index:value …`` is dropped; an index outside 1 … d is ignored.
@@ -12,10 +13,14 @@ Whatever concerns a file as a whole (missing, empty, truncated, of an unknown ki
 from __future__ import annotations
 
 import gzip
+import hashlib
+import json
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -97,16 +102,37 @@ def format_of(path: Path, options: FileOptions) -> Format:
     )
 
 
-def check_files(paths: list[Path], columns: list[str], options: FileOptions) -> None:
-    """Look at every file's head before any is counted: all must be there, readable and hold the declared columns."""
+def reading_of(data: Any, options: FileOptions | None = None) -> str:
+    """A name for how data are read: of settled options, file by file, where they are files, and empty in memory.
+
+    The same bytes are other rows under another header, delimiter, quote or format, which a file's suffix may say.
+    """
+    settings = options or FileOptions()
+    places = data if isinstance(data, list | tuple) else [data]
+    if not places or not (isinstance(data, str | Path) or all(isinstance(place, Path) for place in places)):
+        return ""
+    paths = [path for place in places for path in list_files(place)]
+    settled = [astuple(settings.settled(format_of(path, settings))) for path in paths]
+    return hashlib.sha256(json.dumps(settled).encode()).hexdigest()
+
+
+def check_files(paths: list[Path], columns: list[str], options: FileOptions, *, by_content: bool = False) -> None:
+    """Look at every file's head before any is counted: all must be there, readable and hold the declared columns.
+
+    Files without a head (JSON Lines, libsvm, delimited ones with ``header=``) hold rows alone, and what a row has or
+    lacks is private: a key that a record of JSON Lines lacks is missing, and a file without rows is no error.
+    ``by_content`` looks at the first record all the same, for rows that are public or the caller's own.
+    """
     for path in paths:
         format = format_of(path, options)
+        headless = format in ("jsonl", "libsvm") or (format in ("csv", "tsv") and options.header is not None)
         with reading(path):
-            if path.stat().st_size == 0:
+            if path.stat().st_size == 0 and (by_content or not headless):
                 raise SourceError(
                     f"The file {str(path)!r} is empty (0 bytes). Remove it or write it anew.", file=str(path)
                 )
-            if format == "libsvm":
+            if format == "libsvm" or (format == "jsonl" and not by_content):
+                path.open("rb").close()  # it must be readable
                 continue
             present = column_names(path, options.settled(format))
             absent = [name for name in columns if name not in present]

@@ -104,6 +104,8 @@ def delimited(
     path: Path, columns: list[str], options: FileOptions, batch_rows: int, strict: bool, dropped: list[Path]
 ) -> Iterator[Piece]:
     """Read CSV or TSV; ``dropped`` gets an entry for each record that is."""
+    if options.header is not None and _is_blank(path):
+        return  # no rows, which the library would take for no file
     bad: list[int | None] = []
 
     def drop(row: Any) -> str:
@@ -161,6 +163,15 @@ def _is_open(record: str, options: FileOptions) -> bool:
     except csv.Error as error:
         return "end of data" in str(error) or "limit" in str(error)
     return False
+
+
+def _is_blank(path: Path) -> bool:
+    """Whether a file has empty lines alone."""
+    with _unzipped(path) as file:
+        while block := file.read(_BLOCK):
+            if block.strip(b"\r\n"):
+                return False
+    return True
 
 
 def _ends_with(path: Path, quote: bytes) -> bool:
@@ -285,11 +296,20 @@ def json_lines(path: Path, columns: list[str], batch_rows: int, strict: bool, dr
                     )
                 dropped.append(path)
                 continue
+            if strict:
+                _refuse_absent(record, columns, number, path)
             for name in columns:
                 values[name].append(_json_text(record.get(name), name, number, path, strict))
             numbers.append(number)
         frame = pl.DataFrame(values, schema=dict.fromkeys(columns, pl.String))
         yield Piece(frame, Where(str(path), numbers.__getitem__))
+
+
+def _refuse_absent(record: dict[str, Any], columns: list[str], line: int, path: Path) -> None:
+    for name in columns:
+        if name not in record:
+            remedy = "Add it, or correct the schema's names; without strict it counts as missing."
+            raise row_error("the record lacks a declared column", file=str(path), line=line, column=name, remedy=remedy)
 
 
 def _parse_json(line: bytes, *, strict: bool = False) -> dict[str, Any] | None:

@@ -188,6 +188,11 @@ class Schema:
         body = json.dumps([columns, list(self.missing)], ensure_ascii=False)
         return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
+    @property
+    def digest(self) -> str:
+        """A name of the whole description: of columns as well as label, classes in their order, unit and missing."""
+        return hashlib.sha256(json.dumps(self.to_dict()).encode()).hexdigest()
+
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Schema:
         """Read plain data, as parsed from TOML or JSON."""

@@ -21,7 +21,7 @@ import xxhash
 from tacit.data.columns import SparseColumn
 from tacit.data.errors import SchemaError
 from tacit.data.features import Where, check_kinds, encode, label_codes
-from tacit.data.files import FileOptions, check_files, check_whole, format_of, list_files, pieces
+from tacit.data.files import FileOptions, check_files, check_whole, format_of, list_files, pieces, reading_of
 from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
@@ -48,9 +48,11 @@ class Source:
         jobs: Callable[[], Iterator[Job]],
         version: Callable[[], str],
         frames: Callable[[], Iterator[pl.DataFrame]] | None = None,
+        reading: str = "",
         check: Callable[[], None] | None = None,
     ) -> None:
         self.schema = schema
+        self.reading = reading  # how files are read: the same bytes may be other rows
         self._jobs = jobs
         self._frames = frames
         self._check = check
@@ -203,8 +205,9 @@ def _open_files(
             for piece in pieces(path, columns, options, batch_rows=batch_rows, strict=strict):
                 yield piece.frame
 
-    version = declared or (lambda: fingerprint_files(paths))
-    return Source(schema, jobs, version, frames, lambda: check_whole(paths, columns, options))
+    named = declared or (lambda: fingerprint_files(paths))
+    whole = functools.partial(check_whole, paths, columns, options)
+    return Source(schema, jobs, named, frames, reading_of(paths, options), whole)
 
 
 def _open_matrix(

@@ -27,7 +27,7 @@ from tacit.data.files import format_of
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
 from tacit.data.scores import Scores
-from tacit.data.split import Split, coin_limit, split_name
+from tacit.data.split import Split, coin_limit, split_name, split_rule
 from tacit.data.statistics import Counts, seal
 from tacit.errors import MissingExtraError, bad_parameter
 from tacit.privacy.exact import Exact
@@ -158,20 +158,22 @@ def score_histogram(
     if grid.ndim != 1 or not len(grid) or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
         raise bad_parameter("score_histogram", "thresholds", "finite numbers in ascending order", f"shape {grid.shape}")
     bounding = Bounding(1, schema.unit, seed)
+    vector = _weights(weights, schema)
     with _running(data):
         rows = sql.encode(_frame(data, options, session), schema)
-        table = sql.score_counts(rows, _weights(weights, schema), float(intercept), grid, bounding).toArrow()
+        table = sql.score_counts(rows, vector, float(intercept), grid, bounding).toArrow()
     labels, bins, counts = (table.column(place).to_numpy() for place in range(3))
     cells = np.zeros((len(schema.classes), len(grid) + 1), dtype=np.int64)
     cells[labels, bins] = counts
     people = "" if schema.unit.column is None else f", at most {schema.unit.max_rows} row(s) of a person"
-    shown = version or _fingerprint(cells)
+    model = hashlib.sha256(np.append(vector, intercept).tobytes()).hexdigest()
+    named = f"{version}/{reading_of(data, options)}/{model}" if version else _fingerprint(cells)
     return Exact(
         cells,
         sensitivity=Sensitivity.of_row_counts(bounding.bound),
         unit=schema.unit,
         query=f"scores by label and bin ({cells.shape[0]} × {cells.shape[1]}){people}",
-        version=f"{shown}/{bounding.key}/{hashlib.sha256(grid.tobytes()).hexdigest()}",
+        version=f"{named}/{schema.digest}/{bounding.key}/{hashlib.sha256(grid.tobytes()).hexdigest()}",
     )
 
 
@@ -239,14 +241,14 @@ def split(
     if account is not None and (version is None or account.unit != schema.unit):
         expected = "given with an account" if version is None else f"for the account's unit ({account.unit})"
         raise bad_parameter("split", "version" if version is None else "schema", expected, version or str(schema.unit))
-    purpose = f"spark|{Fraction(test_size)}|{schema.unit}|{schema.fingerprint}"
+    purpose = split_rule("spark", Fraction(test_size), schema)
     key = account.seed_for(purpose) if account is not None and seed is None else check_seed(seed, "split")
     frame = _frame(data, options, session)
     coin: Column = sql.coin(frame, schema, key)
     border = sql.long(limit)
     parts = Split([frame.where(coin >= border), frame.where(coin < border)])
     if account is not None:
-        name = split_name(account, purpose, key, str(version))
+        name = split_name(account, purpose, key, f"{version}/{reading_of(data, options)}")
         parts.accounts = account.split(name, ["train", "test"])
     return parts
 
@@ -278,6 +280,11 @@ def open_frame(path: str | Path, options: FileOptions | None = None, session: Sp
             reader = reader.schema(quoted)
         # A delimited file has no nulls, only empty texts.
         return reader.csv(str(path)).na.fill("")
+
+
+def reading_of(data: DataFrame | str | Path, options: FileOptions | None = None) -> str:
+    """A name for how Spark reads a path; empty for a data frame."""
+    return repr(_settled(data, options or FileOptions())) if isinstance(data, str | Path) else ""
 
 
 def _settled(path: str | Path, options: FileOptions) -> FileOptions:

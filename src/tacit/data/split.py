@@ -6,8 +6,8 @@ their coin, so that no row is trained on in one part and tested on in the other.
 
 Coins, in the notation of :mod:`tacit.data.bounding`: X(seed, 4, k, y) for a row of a source, X(seed, 5, P) for a
 person, X(seed, 6, K, Y) for a row of data in memory without a schema, where K is made of the row's values and
-Y = ``xxhash64`` of its label as text. A coin is in the test part if it is smaller than ⌊test_size · 2^64⌋ − 2^63, and
-in fold (coin mod 2^63) mod n_folds.
+Y = ``xxhash64`` of its label as text. Where data in memory come with persons, a row without one has the coin 2^63 − 1.
+A coin is in the test part if it is smaller than ⌊test_size · 2^64⌋ − 2^63, and in fold (coin mod 2^63) mod n_folds.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from tacit.data.bounding import KEY, PERSON_COIN, RAW_COIN, ROW_COIN, FeatureHas
 from tacit.data.features import as_text, plain_text
 from tacit.data.hashing import Longs, chain, hash_strings
 from tacit.data.rows import Rows
+from tacit.data.schema import Schema
 from tacit.data.series import as_series
 from tacit.data.sources import Job, Source
 from tacit.data.sparse import native
@@ -36,6 +37,7 @@ from tacit.ledger import Account
 from tacit.privacy.unit import Unit
 
 _VALUE, _CELL, _NULL = 7, 8, 9  # further uses of the seed, for values that are no features
+_LARGEST = np.int64(2**63 - 1)  # the coin of rows that belong to nobody: never in a test part
 Mask = NDArray[np.bool_]
 
 
@@ -69,9 +71,12 @@ def split(
     test_size : float, default 0.2
         The chance of a row (a person) to be in the test part. How many there are is private, and not exactly this.
     persons : array, optional
-        Who each row belongs to: all rows of a person go to the same part.
+        Who each row belongs to: all rows of a person go to the same part. Rows without a person (missing or blank) go
+        to the training part, where a fit for persons drops them.
     account : Account, optional
-        Registers the split; ``.accounts["train"]`` and ``.accounts["test"]`` then pay for the parts.
+        Registers the split; ``.accounts["train"]`` and ``.accounts["test"]`` then pay for the parts. Only the name ties
+        an account to its part: whoever pays for training rows with the account of the test part releases them twice
+        for the price of once.
     random_state : int, optional
         A 64-bit seed; default one of the account's own (the same split each time), or else a fresh one.
 
@@ -110,7 +115,7 @@ def split_source(
 ) -> Split:
     """Split a source into train and test, without reading it: each part is a source of its own."""
     limit = coin_limit(test_size)
-    purpose = f"source|{Fraction(test_size)}|{source.schema.unit}|{source.schema.fingerprint}"
+    purpose = split_rule("source", Fraction(test_size), source.schema)
     key = _seed(account, purpose, seed)
     result = Split(
         [
@@ -120,7 +125,9 @@ def split_source(
     )
     if account is not None:
         _check_unit(account, source.schema.unit)
-        result.accounts = account.split(split_name(account, purpose, key, source.version), ["train", "test"])
+        result.accounts = account.split(
+            split_name(account, purpose, key, f"{source.version}/{source.reading}"), ["train", "test"]
+        )
     return result
 
 
@@ -128,7 +135,7 @@ def folds(source: Source, n_folds: int, *, account: Account | None = None, seed:
     """Split a source into disjoint folds of equal chance."""
     if isinstance(n_folds, bool) or not isinstance(n_folds, int) or n_folds < 2:
         raise bad_parameter("folds", "n_folds", "a whole number of at least 2", n_folds)
-    purpose = f"folds|{n_folds}|{source.schema.unit}|{source.schema.fingerprint}"
+    purpose = split_rule("folds", n_folds, source.schema)
     key = _seed(account, purpose, seed)
     result = Split(
         _part(source, key, functools.partial(_in_fold, n_folds, fold), f"fold {fold} of {n_folds}")
@@ -137,7 +144,7 @@ def folds(source: Source, n_folds: int, *, account: Account | None = None, seed:
     if account is not None:
         _check_unit(account, source.schema.unit)
         names = [f"fold-{fold}" for fold in range(n_folds)]
-        result.accounts = account.split(split_name(account, purpose, key, source.version), names)
+        result.accounts = account.split(split_name(account, purpose, key, f"{source.version}/{source.reading}"), names)
     return result
 
 
@@ -156,6 +163,15 @@ def fold_of(coins: Longs, n_folds: int) -> Longs:
 def _in_fold(n_folds: int, fold: int, coins: Longs) -> Mask:
     chosen: Mask = fold_of(coins, n_folds) == fold
     return chosen
+
+
+def split_rule(kind: str, size: Fraction | int, schema: Schema) -> str:
+    """Everything public that decides on coins, for the split's seed and name.
+
+    The coin of a row hashes the position of its label in the classes, so another label column, or another order of the
+    classes, moves rows: such splits overlap, and must not share a name.
+    """
+    return f"{kind}|{size}|{schema.digest}"
 
 
 def split_name(account: Account, purpose: str, seed: int, version: str) -> str:
@@ -186,7 +202,7 @@ def _part(source: Source, seed: int, wanted: Callable[[Longs], Mask], name: str)
     def jobs() -> Iterator[Job]:
         return (functools.partial(chosen, job) for job in source.jobs())
 
-    return Source(source.schema, jobs, lambda: f"{source.version}/{seed}/{name}")
+    return Source(source.schema, jobs, lambda: f"{source.version}/{seed}/{name}", reading=source.reading)
 
 
 def source_coins(rows: Rows, hasher: FeatureHasher) -> Longs:
@@ -206,9 +222,8 @@ def _raw_coins(X: Any, y: Any, persons: Any, seed: int) -> Longs:
             raise bad_parameter("split", name, "as long as X", "another length")
     if persons is not None:
         people = plain_text(as_series("persons", persons), ("",))
-        if people.null_count():
-            raise bad_parameter("split", "persons", "without missing entries", "some that are missing")
-        return chain(seed, PERSON_COIN, hash_strings(people))
+        coins = chain(seed, PERSON_COIN, hash_strings(people.fill_null("")))
+        return np.where(people.is_null().to_numpy(), _LARGEST, coins)
     labels = np.zeros(n_rows, dtype=np.int64) if y is None else _text_hashes(as_series("y", y))
     return chain(seed, RAW_COIN, raw_keys(X, seed), labels)
 

@@ -127,7 +127,7 @@ def seal(features: Longs, labels: Longs, schema: Schema, bounding: Bounding, ver
 def bounding_version(bounding: Bounding, schema: Schema) -> str:
     """A name for how rows were turned into features and bounded: equal names, data and queries give equal counts."""
     ranks = b"" if bounding.preference is None else bounding.preference.tobytes()
-    body = f"{bounding.max_ones}|{bounding.unit}|{bounding.key}|{schema.fingerprint}|{schema.classes}|".encode()
+    body = f"{bounding.max_ones}|{bounding.unit}|{bounding.key}|{schema.digest}|".encode()
     return hashlib.sha256(body + ranks).hexdigest()
 
 
@@ -288,7 +288,7 @@ def score_histogram(
         sensitivity=Sensitivity.of_row_counts(bounding.bound),
         unit=unit,
         query=f"scores by label and bin ({len(classes)} × {len(grid) + 1}){people}",
-        version=f"{version}/{bounding.key}/{hashlib.sha256(grid.tobytes()).hexdigest()}",
+        version=f"{version}/{schema.digest}/{bounding.key}/{hashlib.sha256(grid.tobytes()).hexdigest()}",
     )
 
 

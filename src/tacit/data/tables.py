@@ -27,7 +27,7 @@ from tacit.data.schema import Schema
 from tacit.data.series import as_series
 from tacit.data.sources import Source
 from tacit.data.sparse import check_matrix, matrix_persons, matrix_rows
-from tacit.data.split import coin_limit, raw_keys, split_name
+from tacit.data.split import coin_limit, raw_keys, split_name, split_rule
 from tacit.errors import PrivacyError
 from tacit.ledger import Account
 
@@ -110,7 +110,7 @@ def table_of_source(source: Source) -> Table:
             return (functools.partial(_sparse_batch, job, schema.n_features) for job in source.jobs())
         return (functools.partial(_frame_batch, frame, schema) for frame in source.frames())
 
-    return Table(schema, jobs, lambda: source.version)
+    return Table(schema, jobs, lambda: f"{source.version}/{source.reading}/{schema.digest}")
 
 
 def table_of_matrix(
@@ -172,7 +172,7 @@ def split_table(
     schema = table.schema
     if account.unit != schema.unit:
         raise PrivacyError(f"The account protects '{account.unit}', but the schema's unit is '{schema.unit}'.")
-    purpose = f"table|{Fraction(test_size)}|{schema.unit}|{schema.fingerprint}|{schema.classes}"
+    purpose = split_rule("table", Fraction(test_size), schema)
     key = account.seed_for(purpose) if seed is None else check_seed(seed, "split")
     train = table.part(lambda batch: np.flatnonzero(_coins(batch, key) >= limit), f"{key}/{limit}/train")
     test = table.part(lambda batch: np.flatnonzero(_coins(batch, key) < limit), f"{key}/{limit}/test")

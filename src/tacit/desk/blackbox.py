@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tacit._version import __version__
 from tacit.data.features import match_values
 from tacit.data.series import as_series
 from tacit.data.split import rows_of
@@ -60,9 +61,13 @@ def pay_for_black_box(
             "neighbours": Neighbours.ADD_REMOVE.value,
             "query": what,
             "sensitivity": None,
+            "noise": None,
             "dataset": payer.name,
             "partition": payer.partition or None,
+            "plan": None,
             "ledger": {"url": payer.ledger.url, "entry": charge.entry, "hash": charge.hash},
+            "at": charge.at,
+            "library": f"tacit {__version__}",
             "proof": proof,
             "guarantee": None if proof else "as stated by the model itself: tacit charged for it and did not check it",
             "status": SIMULATION

@@ -137,7 +137,7 @@ def open_on_spark(
     described = describe(data, None, classes=classes, unit=unit, label=label, text=text, schema=schema)
     if find_spec("pyspark") is None:
         raise MissingExtraError('The engine "spark" needs pyspark and Java 17. Run: pip install "tacit[spark]"')
-    named = version or _version(data)
+    named = f"{version or _version(data)}/{spark.reading_of(data, options)}/{described.digest}"
     frame = data
     if isinstance(data, str | Path):
         frame = spark.open_frame(data, options, _session())

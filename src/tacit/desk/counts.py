@@ -36,11 +36,11 @@ from tacit.privacy.exact import Exact
 from tacit.privacy.gate import Plan, Purse
 from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Mechanism
 from tacit.privacy.objective import ExactObjective, GaussianObjectivePerturbation, ObjectivePerturbation
-from tacit.privacy.release import Receipt, Release
+from tacit.privacy.release import Receipt, Release, proofs
 from tacit.privacy.screening import ExactRows
 from tacit.privacy.unit import Bound, Sensitivity, Unit, check_count
 
-__all__ = ["GRID", "Rules", "Visit", "Weighing", "check_classes", "mix", "mix_classes", "public_max_ones"]
+__all__ = ["GRID", "Rules", "Visit", "Weighing", "at_most", "check_classes", "mix", "mix_classes", "public_max_ones"]
 
 _KEPT_ENTRIES = 1 << 28  # encoded entries kept in memory between two passes; larger data are read again
 _THREADS = len(os.sched_getaffinity(0))
@@ -166,9 +166,9 @@ class Visit:
         self._refuse_early(steps)
         self._plan = Plan(
             self.account,
-            f"{self.owner}: {name}; features {self.schema.fingerprint}",
+            self._name(name),
             steps,
-            version=self._source.version,
+            version=f"{self._source.version}/{self._source.reading}",
             delta=self.delta,
             random_state=self.random_state,
         )
@@ -181,11 +181,15 @@ class Visit:
         self._refuse_early(steps)
         self._plan = Purse(
             self.account,
-            f"{self.owner}: {name}; features {self.schema.fingerprint}",
+            self._name(name),
             Budget(self.epsilon, self.delta),
-            version=self._source.version,
+            version=f"{self._source.version}/{self._source.reading}",
             random_state=self.random_state,
         )
+
+    def _name(self, name: str) -> str:
+        """The same file holds several label columns, so the whole description is part of a fit's name."""
+        return f"{self.owner}: {name}; schema {self.schema.digest[:16]}"
 
     def _refuse_early(self, steps: Mapping[str, Mechanism]) -> None:
         """Refuse an ε that is too small for the noise of a step, before it is charged.
@@ -229,12 +233,12 @@ class Visit:
         fields = ("mechanism", "query", "sensitivity", "noise", "proof")
         steps = [{"step": name} | {field: receipt[field] for field in fields} for name, receipt in parts.items()]
         whole = {
-            "mechanism": self._plan.charge.mechanism,
+            "mechanism": self._plan.mechanism,
             "query": self._plan.charge.query,
             "sensitivity": None,
             "noise": None,
             "plan": f"{len(steps)} step(s), paid once",
-            "proof": sorted({str(receipt["proof"]) for receipt in parts.values()}),
+            "proof": proofs(parts.values()),
             "steps": steps,
         }
         return Receipt(last | whole)
@@ -383,6 +387,11 @@ def check_classes(owner: str, classes: Any, *, least: int = 2) -> tuple[Any, ...
         remedy = "Declare them: labels are never read from private data."
         raise bad_parameter(owner, "classes", expected, classes, remedy) from None
     return declared
+
+
+def at_most(ones: int | None) -> str:
+    """How many ones of a row are counted, for those who read what was asked."""
+    return "ones by the public rule" if ones is None else f"at most {ones} ones"
 
 
 def public_max_ones(n_rows: float, n_features: int, epsilon: Fraction) -> int:

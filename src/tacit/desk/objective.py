@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +23,7 @@ from tacit.data.regression import Regressors, text_regression, thin
 from tacit.data.sums import GRID, MAX_WEIGHT, Weighing
 from tacit.desk.counts import Visit
 from tacit.errors import ParameterError
+from tacit.privacy.mechanisms import Mechanism
 from tacit.privacy.objective import OUTPUT_GRID, GaussianObjectivePerturbation, ObjectivePerturbation
 from tacit.privacy.unit import Bound, Sensitivity
 
@@ -31,6 +32,7 @@ __all__ = [
     "LossName",
     "Norm",
     "Regressors",
+    "TableProblem",
     "minimise",
     "perturbation",
     "regress",
@@ -58,6 +60,13 @@ MOST_HELD = 1 << 28
 
 LEAST_CURVATURE, MOST_CURVATURE = Fraction(2, 1000), Fraction(100, 1000)
 """The part of ε that hides the curvature in a regression of a table: a small one means a large Λ."""
+
+LEAST_TELLING, MOST_TELLING = 80, 270
+"""The part of ε for counts beside a regression of a table, times ε and rows, over columns and the rows of a unit. From
+80 on one feature of a survey of eight questions can be told from noise, with 270 some twenty features of Adult."""
+
+LEAST_TOLD, USUAL_TOLD, MOST_TOLD = 0.02, 0.10, 0.15
+"""The part of ε for such counts. It is a tenth, unless that is too little to tell, or more than it takes."""
 
 USUAL_ONES = 12
 """Ones of a usual row, for choosing the norm; a row that has more gains more from the norm L2."""
@@ -121,11 +130,20 @@ class TableProblem:
     mechanism: ObjectivePerturbation
     weighing: Weighing
     rate: Fraction
+    told: Mechanism | None = None
+    """The noise of counts that tell which features matter, where there are any."""
 
     @property
     def entry(self) -> float:
         """What a feature of a row counts."""
         return entry_of(self.weighing)
+
+    def count(self, visit: Visit, columns: int) -> NDArray[np.int64] | None:
+        """Release rows by label and feature, if that is part of it: before the last step."""
+        if self.told is None:
+            return None
+        visit.then("counts", self.told)
+        return visit.counts("counts", columns)
 
     def minimise(self, visit: Visit, step: str) -> NDArray[np.float64]:
         """The released weights of features in the log-odds: the last step of a visit."""
@@ -134,6 +152,21 @@ class TableProblem:
 
 
 def table_problem(
+    visit: Visit, columns: int, labels: NDArray[np.int64], epsilon: Fraction, delta: Fraction
+) -> TableProblem | None:
+    """How to learn from a table of about so many rows by label; None where there are too few for their ε.
+
+    Where rows are many, a part of ε counts them by label and feature.
+    """
+    whole = _regression(visit, columns, labels, epsilon, delta)
+    told = None if whole is None else _telling_counts(visit, columns, labels)
+    if told is None:
+        return whole
+    rest = _regression(visit, columns, labels, epsilon - told.budget.exact_epsilon, delta)
+    return whole if rest is None else replace(rest, told=told)
+
+
+def _regression(
     visit: Visit, columns: int, labels: NDArray[np.int64], epsilon: Fraction, delta: Fraction
 ) -> TableProblem | None:
     """How to learn from a table of about so many rows by label; None where there are too few for their ε.
@@ -160,6 +193,18 @@ def table_problem(
     suitable = 0.25 * visit.unit.max_rows * bend / (float(epsilon) * sigma**2)
     share = min(max(Fraction(f"{suitable:.3g}"), LEAST_CURVATURE), MOST_CURVATURE)
     return TableProblem(form.mechanism(share), form.weighing, rate)
+
+
+def _telling_counts(visit: Visit, columns: int, labels: NDArray[np.int64]) -> Mechanism | None:
+    """The noise of counts by label and feature that tell which features matter; None where they could not.
+
+    A part of ε by a public rule: the more rows, the smaller.
+    """
+    strength = float(np.maximum(labels, 1).sum()) * float(visit.epsilon) / (columns * visit.unit.max_rows)
+    if MOST_TOLD * strength < LEAST_TELLING:
+        return None
+    share = min(max(USUAL_TOLD, LEAST_TELLING / strength), MOST_TELLING / strength)
+    return visit.noise(Fraction(f"{max(share, LEAST_TOLD):.3g}"), delta_share=0, ones=columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ def read_columns(
     for path in paths:
         if format_of(path, settings) == "libsvm":
             raise SchemaError(f"The file {str(path)!r} is libsvm, which has no names of columns.", file=str(path))
-    check_files(paths, columns, settings)
+    check_files(paths, columns, settings, by_content=True)
     how: dict[str, Any] = {"batch_rows": BATCH_ROWS, "strict": False, "dropped": dropped}
     return (piece.frame for path in paths for piece in pieces(path, columns, settings, **how))
 

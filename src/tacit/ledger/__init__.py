@@ -13,6 +13,7 @@ from typing import Any
 from tacit.errors import LedgerError, TamperedLedgerError, UnknownAccountError, bad_parameter
 from tacit.ledger.account import Account, Request
 from tacit.ledger.chain import link, tampered
+from tacit.ledger.sending import seal, unseal, without_password
 from tacit.ledger.sqlite import SqliteStore
 from tacit.ledger.state import Charge, State, write_budget
 from tacit.ledger.store import SqlStore, Transaction
@@ -143,7 +144,7 @@ class Ledger:
                 "An in-memory ledger cannot be sent to another process, which would spend the same budget again. "
                 "Use a file, for example Ledger.open('sqlite:///ledger.db')."
             )
-        return Ledger.open, (self._store.address,)
+        return _reopen, (without_password(self._store.address), seal(self._store.address))
 
     # -- for accounts ------------------------------------------------------------------------------------------------
 
@@ -223,6 +224,11 @@ def _check_totals(state: State) -> None:
         if not admits(state.budget, state.accounting, state.loss_through(path)):
             part = f" (part {path})" if path else ""
             raise TamperedLedgerError(f"The charges on account {state.name!r}{part} exceed its budget.")
+
+
+def _reopen(address: str, sealed: bytes) -> Ledger:
+    """Open a ledger that came as a pickle: with its password where this process may know it."""
+    return Ledger.open(unseal(sealed) or address)
 
 
 def _store(url: str | None) -> SqlStore:

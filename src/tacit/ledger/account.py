@@ -116,7 +116,8 @@ class Account:
 
         Parallel composition holds because each unit goes to one part by a coin of its own, so a unit that is added or
         removed changes one part alone. A split by counting or permuting rows does not have this property. A name stands
-        for one rule, one seed and one version of the data: :func:`tacit.split` sees to that.
+        for one rule, one seed and one version of the data: :func:`tacit.split` sees to that. The ledger sees no rows:
+        that the account of a part pays for the rows of that part alone is up to whoever uses them.
         """
         names = [name, *parts]
         if len(parts) < 2 or len(set(parts)) < len(parts) or not all(map(_is_plain, names)):
@@ -194,14 +195,21 @@ class Account:
         with self._reading() as (_, state):
             return state.charge(row.seq)
 
-    def store(self, charge: Charge, step: int, label: str, payload: bytes) -> tuple[bytes, Row]:
-        """Keep the release of a charge; the first one stored is the one that everybody gets. For the gate."""
+    def store(
+        self, charge: Charge, step: int, label: str, payload: bytes, mechanism: str | None = None
+    ) -> tuple[bytes, Row]:
+        """Keep the release of a charge; the first one stored is the one that everybody gets. For the gate.
+
+        ``mechanism`` names what was drawn, where the charge does not.
+        """
         with self._writing() as (tx, state):
             row = state.releases.get((charge.entry, step))
             if row is not None:
                 return _checked(tx, row, label), row
             digest = hashlib.sha256(payload).hexdigest()
-            body = {"charge": charge.entry, "step": step, "label": label, "sha256": digest}
+            body: dict[str, Any] = {"charge": charge.entry, "step": step, "label": label, "sha256": digest}
+            if mechanism is not None:
+                body["mechanism"] = mechanism
             row = link(self.name, state.seq, state.hash, "release", body)
             tx.append(row, payload)
         return payload, row

@@ -84,6 +84,11 @@ class PostgresStore(SqlStore):
             return None
         state = error.sqlstate or ""
         what = (error.diag.message_primary or str(error)).strip().splitlines()[0]
+        if "no password supplied" in str(error):
+            return LedgerError(
+                f"PostgreSQL asks for a password to {self.url}. Give it in PGPASSWORD, in ~/.pgpass, or in the URL; "
+                "a pickle of a ledger, an account or an estimator holds none that another run of Python could read."
+            )
         if isinstance(error, psycopg.OperationalError) and (not state or state.startswith(("08", "57P"))):
             self.forget()
             remedy = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,6 +15,8 @@ from tacit.privacy.loss import Loss, compose, worst
 from tacit.privacy.unit import Unit
 
 WHOLE = ""
+PURSE = "purse"
+"""Mechanism of a charge whose steps are chosen one by one: which they were is told by its releases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +160,13 @@ class State:
         """Show one charge."""
         row = self.charges[seq]
         body = row.fields
+        mechanism = body["mechanism"]
         return Charge(
             entry=seq,
             at=row.at,
             budget=read_budget(body["asked"]),
             loss=Loss.from_json(body["loss"]),
-            mechanism=body["mechanism"],
+            mechanism=in_order(self._drawn(seq)) if mechanism == PURSE else mechanism,
             query=body["query"],
             partition=body["path"],
             simulation=body["simulation"],
@@ -170,6 +174,21 @@ class State:
             released=sum((seq, step) in self.releases for step in range(body["steps"])),
             hash=row.hash,
         )
+
+    def _drawn(self, seq: int) -> Iterator[str]:
+        """Mechanisms of the steps of a purse, in the order of their draws."""
+        for step in itertools.count(1):
+            row = self.releases.get((seq, step))
+            if row is None:
+                return
+            yield str(row.fields.get("mechanism", "a step without a name"))
+
+
+def in_order(mechanisms: Iterable[str]) -> str:
+    """Name the steps of a plan; of more than two alike in a row, how many there are."""
+    runs = [(name, len(list(run))) for name, run in itertools.groupby(mechanisms)]
+    words = [f"{count} × {name}" if count > 2 else ", ".join([name] * count) for name, count in runs]
+    return "plan: " + (", ".join(words) or "nothing drawn yet")
 
 
 def child(path: str, split: str, part: str) -> str:

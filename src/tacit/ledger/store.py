@@ -97,7 +97,7 @@ class SqlStore(ABC):
     @property
     @abstractmethod
     def address(self) -> str:
-        """The URL that opens this store from anywhere, password included: for sending a ledger to another process."""
+        """The URL that opens this store from anywhere, password included: it leaves this process sealed."""
 
     @abstractmethod
     def connect(self) -> Any:

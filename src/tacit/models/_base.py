@@ -15,7 +15,15 @@ from sklearn.base import ClassifierMixin
 
 from tacit.desk.estimators import PrivateEstimator, check_fitted, label_input, matrix_input
 
-__all__ = ["Floats", "PrivateClassifier", "binary_matrix", "check_fitted", "label_input", "matrix_input"]
+__all__ = [
+    "Floats",
+    "PrivateClassifier",
+    "binary_matrix",
+    "check_fitted",
+    "label_input",
+    "matrix_input",
+    "rows_to_score",
+]
 
 Floats = NDArray[np.float64]
 
@@ -92,6 +100,14 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         from tacit.models.onnx_export import to_onnx
 
         return to_onnx(self)
+
+
+def rows_to_score(estimator: Any, X: Any) -> Any:
+    """Rows to predict, as a sparse matrix of zeros and ones, however they came.
+
+    Its products depend on each row alone, to the last bit; those of a dense matrix, by BLAS, might not.
+    """
+    return binary_matrix(sp.csr_array(matrix_input(estimator, X, reset=False)))
 
 
 def binary_matrix(X: Any) -> Any:

@@ -12,7 +12,16 @@ from tacit.desk.counts import GRID, Rules, Weighing
 from tacit.desk.text import STYLES, TEXT_PARTS, style_levels
 from tacit.models._base import Floats
 from tacit.models._topics import Found
-from tacit.models._words import LEAST_PART, LEAST_WORDS, Prior, by_part, known_odds, word_weights
+from tacit.models._words import (
+    LEARNT_PARTS,
+    LEAST_PART,
+    LEAST_WORDS,
+    PART_WEIGHT,
+    Prior,
+    by_part,
+    known_odds,
+    word_weights,
+)
 
 STYLE_CAP = 2.0
 MIXTURES = 5
@@ -70,25 +79,27 @@ class Weighed:
         """Decide from released class sizes and public frequencies; the shares of a text's parts add up to 1."""
         weights = np.ones(1 << bits) if prior is None else prior.weights(labels.sum(), epsilon)
         unit = (1 << 10) / weights.max()
-        whole = by_part(np.where(weights > 0, np.maximum(np.round(weights * unit), 4), 0)).astype(np.int64)
+        informed = prior is not None and prior.kind == "text"
+        parts = LEARNT_PARTS if norm == "L1" and not informed else PART_WEIGHT
+        whole = by_part(np.where(weights > 0, np.maximum(np.round(weights * unit), 4), 0), parts).astype(np.int64)
         typical = LEAST_WORDS if prior is None else LEAST_PART * prior.mass(weights, norm)
         # Classes are weighed down to the smallest: a word that is as common in all of them sums to about zero.
         scale = np.maximum(np.minimum(1.0, labels.min() / labels), 0.05)
         # For the norm L2 it is squares that add up to 1, of all style features as well.
-        parts = {part: share if norm == "L1" else math.sqrt(share) for part, share in shares.items()}
+        room = {part: share if norm == "L1" else math.sqrt(share) for part, share in shares.items()}
         weighing = Weighing(
             whole,
             floor=max(math.ceil(typical * (unit if norm == "L1" else unit**2)), 1),
             class_scale=tuple(int(GRID * part) for part in scale),
-            words_share=int(GRID * parts["words"]),
-            totals_share=int(GRID * parts["totals"]),
+            words_share=int(GRID * room["words"]),
+            totals_share=int(GRID * room["totals"]),
             others=STYLES,
-            other_share=int(GRID * parts["style"] / (STYLES if norm == "L1" else math.sqrt(STYLES))),
+            other_share=int(GRID * room["style"] / (STYLES if norm == "L1" else math.sqrt(STYLES))),
             signed=len(labels) == 2,
             norm=norm,
             copies=TEXT_PARTS,
             topics=None if found is None else found.topics,
-            topics_share=int(GRID * parts["topics"]),
+            topics_share=int(GRID * room["topics"]),
         )
         return cls(weighing, weights, labels, prior, found)
 

@@ -15,8 +15,12 @@ from tacit.desk.text import TEXT_PARTS, public_rows, word_frequencies
 from tacit.models._base import Floats
 
 PART_WEIGHT = 20 / (20 + np.array([2.5, 10.5, 27.0, 66.0, 180.0]))
-"""Weights of the parts of a text: about 20/(20 + p) for its p-th word. Early words tell most, and a long text spreads
-its norm over many."""
+"""Weights of the parts of a text where it is read: about 20/(20 + p) for its p-th word. Early words tell most."""
+
+LEARNT_PARTS = np.array([1.0, 1.0, 0.0, 0.0, 0.0])
+"""Weights of the parts where sums of words are learnt, by the norm L1: the first sixteen words. A text's norm is 1
+however long it is, so that more words say nothing louder: with k of its words, each weighs 1/k, and is there with a
+chance in proportion to k. Where early words tell more than late ones, that is a gain, and else no loss."""
 
 LEAST_WORDS = 4
 """Texts of fewer words count as if they had this many."""
@@ -196,7 +200,7 @@ def _correlated(
     return found
 
 
-def by_part(values: Floats) -> Floats:
+def by_part(values: Floats, parts: Floats = PART_WEIGHT) -> Floats:
     """Repeat values of buckets (last axis) for each part of a text, with the part's weight."""
-    whole: Floats = np.repeat(values, TEXT_PARTS, axis=-1) * np.tile(PART_WEIGHT, values.shape[-1])
+    whole: Floats = np.repeat(values, TEXT_PARTS, axis=-1) * np.tile(parts, values.shape[-1])
     return whole

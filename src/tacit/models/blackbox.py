@@ -9,18 +9,21 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from tacit._settings import stated_cost
 from tacit.desk.blackbox import declared_rows, foreign, pay_for_black_box
 from tacit.desk.counts import check_classes
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
+from tacit.privacy.budget import Budget
 
 
 class BlackBoxClassifier(PrivateClassifier):
     """Charge an account for a classifier that is private by its own account, such as one of diffprivlib's.
 
     The account pays first; only then does the model see the data. tacit cannot check what the model promises: the
-    receipt says so. A parameter named ``epsilon`` (and ``delta``) of the model is set to what is paid.
+    receipt says so. A parameter named ``epsilon`` (and ``delta``) of the model is set to what is paid. A model
+    without such a parameter that states a larger cost, by an attribute of that name, is refused.
 
     Parameters
     ----------
@@ -92,7 +95,9 @@ class BlackBoxClassifier(PrivateClassifier):
         return False
 
     def _copy(self) -> Any:
-        """The model, told what is paid for it; one that cannot be told must state that very cost."""
+        """The model, told what is paid for it; one that cannot be told must not state more."""
+        if getattr(self.estimator, "epsilon", None) is not None:
+            self.check_price(Budget(self.epsilon, self.delta), type(self).__name__, "estimator")
         if not hasattr(self.estimator, "get_params"):
             return copy.deepcopy(self.estimator)
         model = clone(self.estimator)
@@ -100,6 +105,11 @@ class BlackBoxClassifier(PrivateClassifier):
         wanted = {"epsilon": self.epsilon, "delta": self.delta, "random_state": self.random_state}
         model.set_params(**{name: value for name, value in wanted.items() if name in known})
         return model
+
+    def check_price(self, most: Budget, owner: str, name: str) -> None:
+        """Refuse a model that costs more and cannot be told to cost less: by its own word, or else by this wrapping."""
+        says = self if getattr(self.estimator, "epsilon", None) is None else self.estimator
+        stated_cost(self.estimator, says, most, owner=owner, name=name)
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)

@@ -14,7 +14,9 @@ from tacit.desk.estimators import PrivateEstimator
 from tacit.desk.schemas import table_matrix
 from tacit.errors import bad_parameter
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
-from tacit.privacy.release import Receipt
+from tacit.models._clearness import last_against_others
+from tacit.models.weights import clear_features
+from tacit.privacy.release import Receipt, proofs
 
 
 class ChosenFeatures(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -100,14 +102,15 @@ class SelectingClassifier(PrivateClassifier):
         return bool(self.classifier_.can_be_saved)
 
     def feature_weights(self) -> list[tuple[str, float]] | None:
-        """Names and weights of the selected features, for the last class against the others."""
+        """Names and weights of the selected features, those told from noise, for the last class against the others."""
         check_fitted(self)
         table = getattr(self.classifier_, "weights_", getattr(self.classifier_, "coef_", None))
         if table is None:
             return None
-        weights = table[0] if len(table) == 1 else table[-1] - table[:-1].mean(axis=0)
+        weights = last_against_others(table)
         chosen = np.arange(len(weights)) if self.selector_ is None else np.flatnonzero(self.selector_.support_)
-        return [(self._name(int(j)), float(weight)) for j, weight in zip(chosen, weights, strict=True)]
+        shown = clear_features(self.classifier_, len(weights))
+        return [(self._name(int(chosen[place])), float(weights[place])) for place in shown]
 
     def _name(self, feature: int) -> str:
         if self.schema is not None:
@@ -148,6 +151,7 @@ def in_sequence(receipts: list[Receipt]) -> Receipt:
             "epsilon": sum(receipt["epsilon"] for receipt in receipts),
             "delta": sum(receipt["delta"] for receipt in receipts),
             "query": "; ".join(str(receipt["query"]) for receipt in receipts),
+            "proof": proofs(receipts),
             "steps": [receipt.to_dict() for receipt in receipts],
             "status": next((status for status in statuses if status != "private"), "private"),
         }

@@ -10,7 +10,8 @@ from tacit.desk.counts import check_classes
 from tacit.desk.objective import CURVATURE, Norm, minimise, perturbation, scaling
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, binary_matrix, check_fitted, matrix_input
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, rows_to_score
+from tacit.models._clearness import Noise, of_coefficients, ridge_of_step
 
 INTERCEPT_SHARE = 0.2
 """Part of a row's norm for the constant feature."""
@@ -43,6 +44,8 @@ class LogisticRegression(PrivateClassifier):
     coef_ : array of shape (1, features), for rows scaled as in training
     intercept_ : array of shape (1,)
     norm_ : "L1" or "L2", the norm in which rows are scaled
+    clearness_ : array, one number for each feature
+        How far its coefficient is from what noise alone gives: noise passes t with a probability of at most exp(−t).
     receipt_ : Receipt
 
     Examples
@@ -95,11 +98,19 @@ class LogisticRegression(PrivateClassifier):
         self.coef_, self.intercept_ = theta[None, :-1], theta[-1:] * INTERCEPT_SHARE
         self.classes_ = np.array(visit.schema.classes)
         self.receipt_ = visit.receipt()
+        self.clearness_ = self._clearness(visit.unit.max_rows)
         return self
+
+    def _clearness(self, unit: int) -> Floats:
+        """Outside what the constant tells of labels alone: of it a feature of every row has so much."""
+        largest = float(words_scale(self.norm_, np.array([LEAST_ONES], dtype=np.float64))[0])
+        usual = float(self.intercept_[0]) / INTERCEPT_SHARE * largest / INTERCEPT_SHARE
+        noise, ridge = Noise.of_step(self.receipt_, "minimiser"), ridge_of_step(self.receipt_, "minimiser")
+        return of_coefficients(self.coef_[0], usual, noise, ridge, unit)
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)
-        ones = binary_matrix(matrix_input(self, X, reset=False))
+        ones = rows_to_score(self, X)
         lengths = np.maximum(np.asarray(ones.sum(axis=1)).ravel(), LEAST_ONES)
         margin = np.asarray(ones @ self.coef_[0]).ravel() * words_scale(self.norm_, lengths) + self.intercept_[0]
         half = margin / 2 if self.loss == "logistic" else margin

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.desk.counts import public_max_ones
+from tacit.desk.counts import at_most, public_max_ones
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, binary_matrix, check_fitted, matrix_input
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, rows_to_score
 
 LABEL_SHARE = 0.05
 """Part of the budget for the number of rows by label, which set the scale of everything else."""
@@ -101,9 +101,8 @@ class BernoulliNB(PrivateClassifier):
             raise bad_parameter("BernoulliNB", "alpha", "a finite number of at least 0", self.alpha)
         visit = self._matrix_visit(X, y, persons)
         counts = visit.noise(1 - LABEL_SHARE, ones=self.max_ones)
-        visit.start(
-            f"at most {self.max_ones} ones", {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": counts}
-        )
+        steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": counts}
+        visit.start(at_most(self.max_ones), steps)
         labels = visit.labels("labels")
         r = self.max_ones
         if r is None:
@@ -118,7 +117,7 @@ class BernoulliNB(PrivateClassifier):
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)
-        ones = binary_matrix(matrix_input(self, X, reset=False))
+        ones = rows_to_score(self, X)
         scores: Floats = np.asarray(ones @ self.weights_.T)
         return scores + self.intercept_
 

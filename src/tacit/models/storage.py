@@ -30,8 +30,9 @@ from tacit.models.text import TextClassifier
 from tacit.privacy.release import Receipt
 
 FORMAT = "tacit-model"
-VERSION = 3
-"""2: words of texts are told apart by their beginning, and counted where they stand first. 3: texts may have topics."""
+VERSION = 4
+"""2: words of texts are told apart by their beginning, and counted where they stand first. 3: texts may have topics.
+4: tables and regressions tell how clear each feature is."""
 
 _ARRAYS: dict[str, dict[str, tuple[str, str]]] = {
     "BernoulliNB": {
@@ -40,8 +41,8 @@ _ARRAYS: dict[str, dict[str, tuple[str, str]]] = {
         "feature_count_": ("i8", "cd"),
         "class_count_": ("i8", "c"),
     },
-    "LogisticRegression": {"coef_": ("f8", "1d"), "intercept_": ("f8", "1")},
-    "TabularClassifier": {"weights_": ("f8", "cd"), "intercept_": ("f8", "c")},
+    "LogisticRegression": {"coef_": ("f8", "1d"), "intercept_": ("f8", "1"), "clearness_": ("f8", "d")},
+    "TabularClassifier": {"weights_": ("f8", "cd"), "intercept_": ("f8", "c"), "clearness_": ("f8", "d")},
     "TextClassifier": {"clearness_": ("f8", "d")},
 }
 """Fitted arrays of each kind: type, and what each dimension is: c classes, d features, or a number."""
@@ -96,7 +97,9 @@ def load(path: str | Path) -> Any:
         raise reader.error("it is no model of tacit's. Models are written by model.save or by 'tacit run'")
     version = reader.whole("version", 1)
     if version != VERSION:
-        remedy = "Install a newer tacit" if version > VERSION else "Fit the model anew: texts were read otherwise then"
+        remedy = (
+            "Install a newer tacit" if version > VERSION else "Fit the model anew: models were written otherwise then"
+        )
         raise reader.error(f"it has version {version}, and this tacit reads version {VERSION}. {remedy}")
     reader.only({"format", "version", "library", "model", "sha256"})
     model = reader.mapping("model")

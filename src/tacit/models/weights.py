@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.desk.text import STYLE, bucket_names
 from tacit.models._base import Floats
+from tacit.models._clearness import last_against_others
 
 BY_CHANCE = 0.2
-"""How many words of a text classifier, and how many marks of style, noise alone puts on the list: at most, expected."""
+"""How many features of a table, words of a text, or marks of style, noise alone puts on the list: at most, expected."""
 
 USUAL_WORDS = 16
 """Words of a text in which a word's weight is told: it is divided by the root of their number."""
@@ -26,8 +28,8 @@ def feature_weights(model: Any, *, language: str | None = None) -> list[tuple[st
 
     Of a text's style it is what twice as many words, digits or capitals add, and of a word what it adds in a text of
     sixteen words. The heaviest come first. Returns None for a model without such weights. A pipeline of selectors and
-    a classifier gives the weights of the selected features under their own names; a text classifier those of the words
-    and the style that can be told from noise.
+    a classifier gives the weights of the selected features under their own names. A model that has a ``clearness_``, as
+    those of tables and texts and regressions have, gives those that can be told from noise.
 
     Parameters
     ----------
@@ -59,7 +61,24 @@ def feature_weights(model: Any, *, language: str | None = None) -> list[tuple[st
         names = getattr(model, "feature_names_", getattr(model, "feature_names_in_", None))
     if names is None:
         names = [f"x{j}" for j in range(len(weights))]
-    return _ordered((str(name), float(weight)) for name, weight in zip(names, weights, strict=True))
+    shown = clear_features(model, len(weights))
+    return _ordered((str(names[place]), float(weights[place])) for place in shown)
+
+
+def lists_clear_ones(model: Any) -> bool:
+    """Whether the list of a model's features leaves out those that cannot be told from noise."""
+    for part in (model, getattr(model, "classifier_", None), model[-1] if hasattr(model, "steps") else None):
+        if hasattr(part, "clearness_"):
+            return True
+    return False
+
+
+def clear_features(model: Any, width: int) -> NDArray[np.intp]:
+    """The features of a linear model that can be told from noise; all, where nobody knows."""
+    clearness = getattr(model, "clearness_", None)
+    if clearness is None:
+        return np.arange(width)
+    return np.flatnonzero(clearness > math.log(width / BY_CHANCE))
 
 
 def _ordered(pairs: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
@@ -70,9 +89,7 @@ def _linear(model: Any) -> Floats | None:
     weights = getattr(model, "weights_", getattr(model, "coef_", None))
     if weights is None:
         return None
-    table = np.atleast_2d(np.asarray(weights, dtype=np.float64))
-    last: Floats = table[-1] if len(table) == 1 else table[-1] - table[:-1].mean(axis=0)
-    return last
+    return last_against_others(np.atleast_2d(np.asarray(weights, dtype=np.float64)))
 
 
 def _of_texts(model: Any, language: str | None) -> list[tuple[str, float]] | None:

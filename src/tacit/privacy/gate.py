@@ -21,6 +21,7 @@ from tacit._version import __version__
 from tacit.errors import ParameterError, PrivacyError, bad_parameter
 from tacit.ledger import Account, Charge, Request
 from tacit.ledger.chain import canonical
+from tacit.ledger.state import PURSE, in_order
 from tacit.privacy import _noise
 from tacit.privacy._drawing import draw
 from tacit.privacy.accounting import compose_plan, noise_delta
@@ -145,6 +146,11 @@ class Plan:
         """The one charge that pays for all steps."""
         return self._charge
 
+    @property
+    def mechanism(self) -> str:
+        """What is drawn, in words."""
+        return self._charge.mechanism
+
     def release(self, step: str, statistic: AnyExact) -> Release:
         """Draw one step. Asking again returns the stored draw; each step is drawn once."""
         if step not in self._steps:
@@ -187,7 +193,7 @@ class Purse:
         self._account = account
         self._limit = Loss.approximate(budget.exact_epsilon, noise_delta(budget.exact_delta))
         self._spent = Loss.none()
-        self._draws = 0
+        self._drawn: list[str] = []
         self._closed = False
         self._seed = random_state
         self._entropy = _entropy(random_state)
@@ -195,7 +201,7 @@ class Purse:
             identity={"purse": name, "version": version, "seed": random_state},
             budget=budget,
             loss=self._limit,
-            mechanism="purse",
+            mechanism=PURSE,
             query=name,
             simulation=random_state is not None,
         )
@@ -205,6 +211,11 @@ class Purse:
     def charge(self) -> Charge:
         """The one charge that pays for all steps."""
         return self._charge
+
+    @property
+    def mechanism(self) -> str:
+        """What was drawn so far, in words."""
+        return in_order(self._drawn)
 
     def release(self, statistic: AnyExact, mechanism: Mechanism, *, last: bool = False) -> Release:
         """Draw the next step. A purse that is walked again, step by step, gives the stored draws.
@@ -219,11 +230,11 @@ class Purse:
         if self._closed or not within or total.delta > self._limit.delta:
             raise PrivacyError("This step is not covered by the purse, or the purse is closed. Nothing was drawn.")
         self._spent, self._closed = total, last
-        self._draws += 1
+        self._drawn.append(mechanism.name)
         body = {"query": statistic.query, "loss": loss.to_json(), "mechanism": mechanism.name, "last": last}
         identity = canonical(_identity(statistic, mechanism, self._seed) | body)
         label = self._account.ledger.fingerprint(identity)
-        found = _finish(self._account, self._charge, self._draws, label, statistic, mechanism, self._entropy)
+        found = _finish(self._account, self._charge, len(self._drawn), label, statistic, mechanism, self._entropy)
         if last:  # until then the charge reads "charged, not yet released"
             self._account.store(self._charge, 0, "closed", _pack(np.zeros(0, dtype=np.int64)))
         return found
@@ -242,7 +253,7 @@ def _finish(
     found = account.stored(charge, step, label)
     if found is None:
         payload = _pack(*draw(statistic, mechanism, entropy))
-        found = account.store(charge, step, label, payload)
+        found = account.store(charge, step, label, payload, mechanism.name)
     payload, row = found
     values, keys = _unpack(payload)
     return Release(values, _receipt(account, charge, step, row.at, statistic, mechanism), keys)
@@ -356,6 +367,7 @@ def _receipt(
                 "l2": math.sqrt(sensitivity.l2_squared),
                 "linf": sensitivity.linf,
                 "why": sensitivity.why,
+                "proof": sensitivity.proof,
             },
             "noise": mechanism.describe(sensitivity),
             "dataset": account.name,

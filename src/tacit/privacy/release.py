@@ -71,6 +71,16 @@ class Receipt(Mapping[str, Any]):
             yield key.replace("_", " "), str(value)
 
 
+def proofs(receipts: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The pages that cover some releases: on their mechanisms, and on sensitivities that have a page of their own."""
+    found: set[str] = set()
+    for receipt in receipts:
+        pages = receipt.get("proof") or []
+        found.update([pages] if isinstance(pages, str) else pages)
+        found.update(page for page in [(receipt.get("sensitivity") or {}).get("proof")] if page)
+    return sorted(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Release:
     """Noisy integers that may be published, with their receipt.

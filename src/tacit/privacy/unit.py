@@ -104,6 +104,10 @@ class Bound:
         check_count("Bound", "ones", self.ones)
 
 
+BOUNDED = "docs/proofs/bounding.md"
+NORMALISED = "docs/proofs/normalised-sums.md"
+
+
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
     """How far one unit moves an integer vector, in three norms, and why.
@@ -122,6 +126,8 @@ class Sensitivity:
         For a matrix: the largest change of a row's largest entry, summed over the rows. None if nobody derived it.
     smooth : int, optional
         For values with profiles (see ``of_median_profiles``): how many tuples a unit has. None for anything else.
+    proof : str, optional
+        Where the derivation is written down, if not where the mechanism's proof is.
     """
 
     l1: int
@@ -131,13 +137,14 @@ class Sensitivity:
     why: str
     rows: int | None = None
     smooth: int | None = None
+    proof: str | None = None
 
     @classmethod
     def of_feature_counts(cls, bound: Bound) -> Sensitivity:
         """Counts per label and feature: a row adds 1 to at most ``ones`` cells of its label."""
         m, r = bound.rows, bound.ones
         why = f"{m} row(s) a unit × at most {r} feature(s) a row, each adding 1 to one cell"
-        return cls(l1=m * r, l2_squared=m * m * r, linf=m, monotone=True, why=why)
+        return cls(l1=m * r, l2_squared=m * m * r, linf=m, monotone=True, why=why, proof=BOUNDED)
 
     @classmethod
     def of_row_counts(cls, bound: Bound) -> Sensitivity:
@@ -161,28 +168,28 @@ class Sensitivity:
         m, g = bound.rows, check_count("Sensitivity", "grid", grid)
         longest = g if norm == "L1" else g * (math.isqrt(check_count("Sensitivity", "entries", entries) - 1) + 1)
         why = f"{m} row(s) a unit, each adding a whole vector of {norm} norm at most {g}"
-        return cls(l1=m * longest, l2_squared=(m * g) ** 2, linf=m * g, monotone=False, why=why)
+        return cls(l1=m * longest, l2_squared=(m * g) ** 2, linf=m * g, monotone=False, why=why, proof=NORMALISED)
 
     @classmethod
     def of_correct_counts(cls, bound: Bound, candidates: int) -> Sensitivity:
         """How many rows each of several fixed rules gets right: a row adds 0 or 1 to every count."""
         m, k = bound.rows, check_count("Sensitivity", "candidates", candidates)
         why = f"{m} row(s) a unit, each adding 0 or 1 to the count of each of {k} candidate(s)"
-        return cls(l1=m * k, l2_squared=m * m * k, linf=m, monotone=True, why=why)
+        return cls(l1=m * k, l2_squared=m * m * k, linf=m, monotone=True, why=why, proof=NORMALISED)
 
     @classmethod
     def of_feature_scores(cls, bound: Bound, features: int, *, monotone: bool) -> Sensitivity:
         """Integer scores of features that one row moves by at most 1 each, whatever the row holds."""
         m, d = bound.rows, check_count("Sensitivity", "features", features)
         why = f"{m} row(s) a unit, each moving the score of every feature by at most 1"
-        return cls(l1=m * d, l2_squared=m * m * d, linf=m, monotone=monotone, why=why)
+        return cls(l1=m * d, l2_squared=m * m * d, linf=m, monotone=monotone, why=why, proof=NORMALISED)
 
     @classmethod
     def of_row_gradients(cls, bound: Bound, *, norm: Literal["L1", "L2"], entries: int) -> Sensitivity:
         """The gradient of a sum of losses with slope at most 1, over rows of norm at most 1, in units of that norm."""
         unit = cls.of_normalised_rows(bound, grid=1, norm=norm, entries=entries)
         why = f"{bound.rows} row(s) a unit, each with a gradient of {norm} norm at most 1"
-        return replace(unit, why=why)
+        return replace(unit, why=why, proof=None)
 
     @classmethod
     def of_balances(cls, bound: Bound, weight: int, candidates: int) -> Sensitivity:

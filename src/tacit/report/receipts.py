@@ -8,9 +8,10 @@ from typing import Any
 
 from tacit.ledger import Account
 from tacit.privacy.budget import Budget, as_float
-from tacit.privacy.release import Receipt
+from tacit.privacy.release import Receipt, proofs
 
 WHOLE = "all rows"
+PARALLEL = "docs/proofs/accounting.md#parallel-composition"
 
 
 def whole_receipt(steps: Mapping[str, Receipt], account: Account) -> Receipt:
@@ -51,7 +52,9 @@ def whole_receipt(steps: Mapping[str, Receipt], account: Account) -> Receipt:
                 "remaining": _plain(account.remaining),
             },
             "ledger": account.ledger.url,
-            "library": some.get("library"),
+            "at": max(str(receipt["at"]) for receipt in steps.values()),
+            "library": some["library"],
+            "proof": sorted({PARALLEL, *proofs(steps.values())}),
             "status": next((status for status in statuses if status != "private"), "private"),
             "steps": [
                 line | {"receipt": receipt.to_dict()} for line, receipt in zip(lines, steps.values(), strict=True)

@@ -157,20 +157,15 @@ def features(summary: Summary) -> str:
     if summary.features is None:
         return ""
     if not summary.features:
-        text = "<p>No single feature can be told from noise: the model is the sum of very many small ones.</p>"
+        text = (
+            "<p>No single feature can be told from noise. The model may still tell rows apart, as it adds up many of "
+            "them: the curve shows how well that works.</p>"
+        )
         return section("features", "What it looks at", text)
     bad, good = (escape(name) for name in sides(summary))
     most = max(abs(feature["weight"]) for feature in summary.features) or 1.0
     rows = "".join(_bar(feature, 50 / most) for feature in summary.features)
-    shown, number_of = len(summary.features), number(summary.n_features)
-    which = f"All {shown} features" if shown == summary.n_features else f"The heaviest {shown} of {number_of} features"
-    if summary.hashed:
-        note = (
-            " that can be told from noise. Words are hashed into buckets, and a bucket is called by the most frequent "
-            "public word in it; it may hold others"
-        )
-    else:
-        note = ". All weights carry the noise of what was released: small ones may be chance"
+    which, note = _which(summary), _note(summary)
     body = (
         f"<p>{which}{note}. Bars to the right speak for <em>{good}</em>, to the left for <em>{bad}</em>.</p>"
         "<table class='weights'><caption>Features and their weights</caption><thead><tr><th scope='col'>Feature</th>"
@@ -178,6 +173,28 @@ def features(summary: Summary) -> str:
         f"<th scope='col'>Weight</th></tr></thead><tbody>{rows}</tbody></table>"
     )
     return section("features", "What it looks at", body)
+
+
+def _which(summary: Summary) -> str:
+    shown = len(summary.features or ())
+    if shown < summary.n_features:
+        return f"The heaviest {shown} of {number(summary.n_features)} features"
+    return "The one feature" if shown == 1 else f"All {shown} features"
+
+
+def _note(summary: Summary) -> str:
+    """What to make of the list: which features are on it, and what their weights are."""
+    if summary.hashed:
+        return (
+            " that can be told from noise. Words are hashed into buckets, and a bucket is called by the most frequent "
+            "public word in it; it may hold others"
+        )
+    if summary.told:
+        return (
+            " that can be told from noise. A weight carries noise all the same, most of all where features say nearly "
+            "the same and share what they weigh"
+        )
+    return ". All weights carry the noise of what was released: small ones may be chance"
 
 
 def _bar(feature: Json, scale: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.evaluation.curve import RocCurve
 from tacit.evaluation.metrics import Estimate
-from tacit.models.weights import feature_weights
+from tacit.models.weights import feature_weights, lists_clear_ones
 from tacit.privacy.budget import Budget
 from tacit.privacy.release import SIMULATION, Receipt
 from tacit.report.cost import lay_out
@@ -50,6 +50,8 @@ class Summary:
         How many features have a weight that can be shown.
     hashed : bool
         Whether features are hashed words, so that a name stands for a bucket.
+    told : bool
+        Whether features that cannot be told from noise are left out.
     cost : dict, or None
         ``budget``, ``spent``, ``remaining`` and ``rows`` of the account, as laid out by :mod:`tacit.report.cost`.
     receipts : list of dict
@@ -65,6 +67,7 @@ class Summary:
     features: list[Json] | None
     n_features: int
     hashed: bool
+    told: bool
     cost: Json | None
     receipts: list[Json]
 
@@ -120,6 +123,7 @@ def summarise(
         features=None if weights is None else [{"name": n, "weight": w} for n, w in weights[:MOST_FEATURES]],
         n_features=0 if weights is None else len(weights),
         hashed=hasattr(model, "rules_"),
+        told=lists_clear_ones(model),
         cost=None if account_state is None else _cost(account_state),
         receipts=[receipt.to_dict() for receipt in receipts],
     )

@@ -162,7 +162,8 @@ class ThresholdSelector(PrivateSelector):
         visit = self._matrix_visit(X, y, persons)
         screening = None if limit is not None else Screening(visit.epsilon, threshold)
         mechanism = screening or SparseVector(visit.epsilon, threshold, limit or 1)
-        visit.start(f"{self.score} of at least {self.threshold}, at most {limit}", {"answers": mechanism})
+        most = "" if limit is None else f", at most {limit} features"
+        visit.start(f"{self.score} of at least {self.threshold}{most}", {"answers": mechanism})
         self.answers_ = visit.screen("answers") if screening else visit.select("answers", self.score)
         self._keep(np.flatnonzero(self.answers_ == 1), visit)
         return self

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from tacit.desk.counts import public_max_ones
+from tacit.desk.counts import at_most, public_max_ones
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.selection._base import PrivateSelector, check_whole
@@ -86,7 +86,7 @@ class ClusterSelector(PrivateSelector):
         visit = self._matrix_visit(X, y, persons)
         counts = visit.noise(1 - LABEL_SHARE, ones=self.max_ones)
         steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": counts}
-        visit.start(f"at most {self.max_ones} ones", steps)
+        visit.start(at_most(self.max_ones), steps)
         labels = visit.labels("labels")
         r = self.max_ones
         if r is None:

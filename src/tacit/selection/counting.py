@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.desk.counts import Visit, public_max_ones
+from tacit.desk.counts import Visit, at_most, public_max_ones
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.selection._base import PrivateSelector, check_whole, largest
@@ -104,7 +104,7 @@ class CountSelector(PrivateSelector):
     def _one_round(self, visit: Visit) -> NDArray[np.int64]:
         counts = visit.noise(1 - LABEL_SHARE, ones=self.max_ones)
         steps = {"labels": visit.noise(LABEL_SHARE, delta_share=0), "ones": counts}
-        visit.start(f"at most {self.max_ones} ones", steps)
+        visit.start(at_most(self.max_ones), steps)
         labels = visit.labels("labels")
         r = self.max_ones
         if r is None:
@@ -122,7 +122,8 @@ class CountSelector(PrivateSelector):
 
     def _two_rounds(self, visit: Visit) -> NDArray[np.int64]:
         steps = {name: visit.noise(share, delta_share=0) for name, share in ROUNDS.items()}
-        visit.start(f"two rounds, k {self.k}, threshold {self.threshold}", steps)
+        wanted = f"threshold {self.threshold}" if self.k is None else f"{self.k} features"
+        visit.start(f"two rounds, {wanted}", steps)
         found = two_rounds(visit, self.k, self.threshold)
         self.scores_ = found.counts
         return largest(self.scores_, self.k) if self.k is not None else found.selected()

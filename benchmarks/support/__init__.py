@@ -1,0 +1,1 @@
+"""What several benchmarks share: no scripts."""
