@@ -11,8 +11,18 @@ import polars as pl
 import scipy.sparse as sp
 
 from tacit.desk.cluster import SparkPart
-from tacit.desk.parts import FileOptions, Part, is_text_schema, open_part, read_columns, release_curve
+from tacit.desk.parts import (
+    FileOptions,
+    Part,
+    is_path,
+    is_text_schema,
+    open_part,
+    read_columns,
+    release_curve,
+    texts_of,
+)
 from tacit.desk.payer import one_off
+from tacit.desk.schemas import Schema
 from tacit.errors import bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.ledger import Account
@@ -90,12 +100,17 @@ def part_for(
 ) -> Part:
     """Private rows, opened as a model needs them."""
     columns = getattr(model, "input_", {})
-    schema = model.table_.schema if isinstance(model, TabularClassifier) else getattr(model, "schema", None)
+    classes = tuple(np.asarray(model.classes_).tolist())
+    schema = _schema(model)
+    if is_path(X) and is_of_matrices(model):
+        schema = Schema.matrix(model.n_features_in_, classes)  # libsvm files, which have no names of columns
     described = schema is not None and not (is_text_schema(schema) and (text or columns.get("text")))
+    if is_path(X) and not described and not (text or columns.get("text")):
+        raise bad_parameter("evaluate", "text", "the name of the column of texts", None)
     return open_part(
         X,
         y,
-        classes=tuple(np.asarray(model.classes_).tolist()),
+        classes=classes,
         unit=unit,
         label=label or (columns.get("label") if y is None else None),
         text=None if described else text or columns.get("text"),
@@ -104,6 +119,15 @@ def part_for(
         options=options,
         strict=strict,
     )
+
+
+def is_of_matrices(model: Any) -> bool:
+    """Whether a model reads matrices, which have no names of columns."""
+    return _schema(model) is None and hasattr(model, "n_features_in_")
+
+
+def _schema(model: Any) -> Any:
+    return model.table_.schema if isinstance(model, TabularClassifier) else getattr(model, "schema", None)
 
 
 def private_curve(
@@ -140,20 +164,25 @@ def score_batches(
     text: str | None = None,
     keep: tuple[str, ...] = (),
     options: FileOptions | None = None,
+    dropped: list[Path] | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Apply a model to the rows of files, batch by batch: kept columns, ``prediction`` and ``score``.
 
-    The score is the probability of the last class. What comes out is as private as the rows.
+    The score is the probability of the last class. What comes out is as private as the rows; so is ``dropped``, which
+    gets the file of each record that is left out.
     """
     schema, column = _needed(model, text)
     names = [column] if column else [one.name for one in schema.columns]
     taken = sorted({"prediction", "score"} & set(keep))
     if taken:
         raise bad_parameter("score", "keep", "other columns than 'prediction' and 'score'", taken)
+    twice = sorted({name for name in keep if keep.count(name) > 1})
+    if twice:
+        raise bad_parameter("score", "keep", "columns that are named once each", twice)
     kind = {"U": pl.String, "O": pl.String, "f": pl.Float64, "b": pl.Boolean}.get(model.classes_.dtype.kind, pl.Int64)
     seen = False
-    for frame in read_columns(data, list(dict.fromkeys([*names, *keep])), options):
-        rows = frame[column].cast(pl.String).fill_null("") if column else frame.select(names)
+    for frame in read_columns(data, list(dict.fromkeys([*names, *keep])), options, dropped):
+        rows = texts_of(frame.select(column)) if column else frame.select(names)
         chances = model.predict_proba(rows) if len(frame) else np.zeros((0, len(model.classes_)))
         labels = pl.Series("prediction", model.classes_[chances.argmax(axis=1)].tolist(), dtype=kind)
         yield pl.DataFrame([*frame.select(keep).get_columns(), labels, pl.Series("score", chances[:, -1])])
@@ -165,10 +194,10 @@ def score_batches(
 def _needed(model: Any, text: str | None) -> tuple[Any, str | None]:
     """The description of the columns that a model reads, or the name of its one column of texts."""
     columns = getattr(model, "input_", {})
-    schema = model.table_.schema if isinstance(model, TabularClassifier) else getattr(model, "schema", None)
+    schema = _schema(model)
     if schema is not None and not (is_text_schema(schema) and (text or columns.get("text"))):
         return schema, None
-    if hasattr(model, "n_features_in_") and schema is None:
+    if is_of_matrices(model):
         remedy = "A model of matrices has no names of columns: call its predict_proba in Python."
         raise bad_parameter("score", "model", "one of texts, or of a table with a schema", type(model).__name__, remedy)
     column = text or columns.get("text")

@@ -57,3 +57,14 @@ def test_a_folder_without_data_is_an_error(tmp_path: Path, capsys: pytest.Captur
     pytest.importorskip("statsmodels", reason="the survey comes with statsmodels: pip install 'tacit[demo]'")
     assert main(["demo", "--out", str(tmp_path), "--data", str(tmp_path)]) == 2
     assert "tacit: error: " in capsys.readouterr().err
+
+
+def test_files_of_somebody_else_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = tmp_path / "model.json"
+    mine.write_text("mine")
+    for place in (tmp_path, mine):
+        assert main(["demo", "--out", str(place)]) == 2
+        out, err = capsys.readouterr()
+        assert (out, "'--out'" in err) == ("", True)
+    assert mine.read_text() == "mine"
+    assert [file.name for file in tmp_path.iterdir()] == ["model.json"]

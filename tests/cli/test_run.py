@@ -182,6 +182,33 @@ def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:
         assert (code, out, words in err) == (2, "", True), err
 
 
+def test_a_model_of_libsvm_files_is_evaluated_on_others(capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(1)
+    for name in ("a.libsvm", "b.libsvm"):
+        bits = [1 + np.flatnonzero(rng.random(40) < np.where(np.arange(40) % 2 == i % 2, 0.3, 0.1)) for i in range(900)]
+        lines = (" ".join([("-1", "1")[i % 2], *(f"{bit}:1" for bit in row)]) for i, row in enumerate(bits))
+        Path(name).write_text("\n".join(lines))
+    Path("schema.toml").write_text(tacit.Schema.matrix(40, (-1, 1)).to_toml())
+    code, out, _ = run(capsys, "run", "a.libsvm", "--schema", "schema.toml", "--epsilon", "4", "--out", "out")
+    assert code == 0
+    assert "tacit score" not in out, "it would be refused"
+    assert "tacit.load('out/model.json').predict_proba" in out
+    code, out, _ = run(capsys, "evaluate", "out/model.json", "b.libsvm", "--epsilon", "4", "--json")
+    assert code == 0
+    assert json.loads(out)["auc"] > 0.8
+    code, _, err = run(capsys, "evaluate", "out/model.json", "mail.csv", "--epsilon", "4")
+    assert (code, "libsvm files" in err) == (2, True)
+
+
+def test_a_model_of_texts_from_python_asks_for_their_column(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.read_csv("mail.csv")
+    tacit.TextClassifier(2.0, classes=("ham", "spam")).fit(frame["text"], frame["label"]).save("model.json")
+    arguments = ["evaluate", "model.json", "mail.csv", "--label", "label", "--epsilon", "1"]
+    code, _, err = run(capsys, *arguments)
+    assert (code, "Workflow" in err, "'text'" in err) == (2, False, True)
+    assert run(capsys, *arguments, "--text", "text")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -343,3 +370,32 @@ def test_an_interruption_as_the_folder_is_handed_over_leaves_none() -> None:
     assert Path("out").is_dir()
     del folders
     assert not Path("out").exists()
+
+
+def test_an_interruption_while_files_are_written_leaves_the_ledger_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        assert Path("out/model.json").exists()
+        raise KeyboardInterrupt
+
+    arguments = ["run", "mail.csv", *TEXT, "--epsilon", "1", "--out", "out", "--ledger", "sqlite:///out/ledger.db"]
+    Path("out").mkdir()
+    with monkeypatch.context() as patched:
+        patched.setattr("tacit.report.files.draw", interrupted)
+        code, _, err = run(capsys, *arguments)
+    assert (code, "nothing was written. Charged to 'mail.csv'" in err) == (2, True)
+    assert [file.name for file in Path("out").iterdir()] == ["ledger.db"]
+    Path("out/ledger.db").rename("ledger.db")
+    arguments[-1] = URL
+    assert run(capsys, *arguments)[0] == 0, "the same again goes on from there"
+    assert {file.name for file in Path("out").iterdir()} == OUTPUTS
+    with tacit.Ledger.open(URL) as ledger:
+        assert len(ledger.account("mail.csv").entries()) == 2
+
+
+def test_the_ledger_may_be_kept_beside_the_files(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("here").mkdir()
+    arguments = ["run", "mail.csv", *TEXT, "--epsilon", "1", "--out", "here", "--ledger", "sqlite:///here/ledger.db"]
+    assert run(capsys, *arguments)[0] == 0
+    assert {file.name for file in Path("here").iterdir()} == OUTPUTS | {"ledger.db"}

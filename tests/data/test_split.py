@@ -219,6 +219,20 @@ def test_bad_parameters() -> None:
         split(["a"], random_state=2**70)
 
 
+@pytest.mark.parametrize("kind", [">f8", ">i4", "f2", ">f2"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array, sp.coo_array])
+def test_numbers_of_any_size_and_byte_order_fall_as_usual_ones_do(kind: str, form) -> None:
+    plain = np.random.default_rng(0).integers(0, 4, (300, 5)).astype(float)
+    odd = form(plain)
+    if sp.issparse(odd):
+        odd.data = odd.data.astype(kind)  # SciPy refuses to convert, and takes such an array all the same
+    else:
+        odd = odd.astype(kind)
+    for part, usual in zip(split(odd, random_state=5), split(plain, random_state=5), strict=True):
+        assert (part.toarray() if sp.issparse(part) else part).tolist() == usual.tolist()
+    assert tacit.Workflow(1.0).run(odd, np.arange(300) % 2).receipt["epsilon"] == 1.0
+
+
 def test_another_reading_of_a_file_is_another_split(tmp_path: Path) -> None:
     path, paying = tmp_path / "rows.csv", account()
     path.write_text("".join(f"a{i},{i % 2},b{i}\n" for i in range(50)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -11,6 +12,8 @@ from typing import NoReturn
 from tacit.errors import TacitError
 
 EXIT_USER_ERROR = 2
+OPTIONS = {name: f"--{name}" for name in ("format", "header", "delimiter", "quote")} | {"folder": "--data"}
+"""Parameters of Python that remedies speak of, as options."""
 
 
 def program() -> NoReturn:
@@ -40,11 +43,21 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         return int(arguments.run(arguments))
     except TacitError as error:
-        print(f"tacit: error: {error}", file=sys.stderr)
+        print(f"tacit: error: {_with_options(str(error))}", file=sys.stderr)
         return EXIT_USER_ERROR
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _with_options(message: str) -> str:
+    """A remedy in the words of the command line: --header rather than header=."""
+
+    def option(found: re.Match[str]) -> str:
+        name, value = OPTIONS[found[2]], found[3].replace("...", "")
+        return f"{found[1]} {name} {value}".rstrip()
+
+    return re.sub(rf"\b([Pp]ass) ({'|'.join(OPTIONS)})=('[^']*'|\.\.\.|)", option, message)
 
 
 def _tell(interruption: KeyboardInterrupt) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.ledger import DEFAULT_LEDGER
-from tacit.errors import bad_parameter
+from tacit.errors import LedgerError, TacitError, bad_parameter
 
 if TYPE_CHECKING:
     from tacit.data.readers import FileOptions
@@ -115,34 +115,66 @@ def paying(
         yield unit, account
 
 
+def new_file(name: str, owner: str, endings: tuple[str, ...]) -> Path:
+    """A file to draw into: whether it can be written is found out before anything is computed or charged."""
+    path = Path(name)
+    if path.suffix.lower() not in endings:
+        raise bad_parameter(owner, "--out", f"a file that ends with {' or '.join(endings)}", name)
+    try:
+        path.touch(exist_ok=False)
+        path.unlink()
+    except OSError as error:
+        expected = f"a new file that can be written ({error.strerror})"
+        raise bad_parameter(owner, "--out", expected, name) from None
+    return path
+
+
 @contextmanager
 def output_folder(folder: str | None, owner: str) -> Iterator[Path | None]:
-    """A folder that is new or empty; if nothing comes of it, it goes again."""
-    from tacit.report.files import fresh_folder
+    """A folder that is new or empty; if nothing comes of it, it goes again with what was written so far."""
+    from tacit.report.files import OUTPUTS, fresh_folder
 
     path = None if folder is None else Path(folder)
+    written: tuple[str, ...] = ()
     try:  # Ctrl-C may come as soon as the folder is there
-        yield None if path is None else fresh_folder(path, owner, "--out")
+        made = None if path is None else fresh_folder(path, owner, "--out")
+        written = OUTPUTS
+        yield made
     except BaseException:
-        if path is not None and path.is_dir() and not any(path.iterdir()):
-            path.rmdir()
+        if path is not None and path.is_dir():
+            for name in written:  # and nothing else: the ledger may be kept there
+                (path / name).unlink(missing_ok=True)
+            if not any(path.iterdir()):
+                path.rmdir()
         raise
 
 
 @contextmanager
 def interruptible(url: str, name: str) -> Iterator[None]:
-    """On Ctrl-C, say what was charged meanwhile: it stays charged, and the same command goes on from there."""
+    """On Ctrl-C or an error, say what was charged meanwhile: it stays so, and the same command goes on from there."""
     before = {charge.entry for charge in _entries(url, name)}
     try:
         yield
     except KeyboardInterrupt:
-        new = [charge for charge in _entries(url, name) if charge.entry not in before]
-        text = f"Nothing was charged to {name!r}."
-        if new:
-            cost = "; ".join(f"{charge.budget} for {charge.query!r}" for charge in new)
-            text = f"Charged to {name!r} before the interruption: {cost}. The same command again goes on from there, "
-            text += "and does not pay for it twice."
-        raise Interrupted(f"Interrupted, and nothing was written. {text}") from None
+        told = _charged(url, name, before, "the interruption") or f"Nothing was charged to {name!r}."
+        raise Interrupted(f"Interrupted, and nothing was written. {told}") from None
+    except LedgerError:  # the ledger has nothing more to say
+        raise
+    except TacitError as error:
+        told = _charged(url, name, before, "this error")
+        if not told:
+            raise
+        raise TacitError(f"{error} {told}") from None
+
+
+def _charged(url: str, name: str, before: set[Any], event: str) -> str:
+    """What was charged since; empty where nothing was."""
+    new = [charge for charge in _entries(url, name) if charge.entry not in before]
+    if not new:
+        return ""
+    cost = "; ".join(f"{charge.budget} for {charge.query!r}" for charge in new)
+    again = "The same command again goes on from there, and does not pay for it twice."
+    return f"Charged to {name!r} before {event}: {cost}. {again}"
 
 
 class Interrupted(KeyboardInterrupt):

@@ -31,9 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     from tacit.evaluation.compare import compare
 
-    target = None if arguments.out is None else Path(arguments.out)
-    if target is not None and (target.exists() or target.suffix.lower() != ".png"):
-        raise bad_parameter("tacit compare", "--out", "a new file that ends with .png", arguments.out)
+    target = None if arguments.out is None else common.new_file(arguments.out, "tacit compare", (".png",))
     first, second = _stored(arguments) if arguments.data is None else _evaluated(arguments)
     verdict = compare(first, second)
     low, high = verdict.interval()

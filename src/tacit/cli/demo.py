@@ -24,7 +24,12 @@ FILES = ("model.json", "report.html", "features.csv", "receipt.json", "curve.jso
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``tacit demo`` to the command line."""
     parser = commands.add_parser("demo", help=TEXT, description=TEXT)
-    parser.add_argument("--out", metavar="DIR", default="demo-output", help="where everything is kept (%(default)s)")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        default="demo-output",
+        help="a folder that is new, empty or an earlier demo's (%(default)s)",
+    )
     text = "a folder with the SMS Spam Collection: its story is told as well (default: TACIT_DATA, if it has one)"
     parser.add_argument("--data", metavar="FOLDER", help=text)
     text = "tell no story, and print JSON for machines as 'tacit run' does; of the messages under \"messages\""
@@ -34,9 +39,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    folder = Path(arguments.out)
-    folder.mkdir(parents=True, exist_ok=True)
-    url = f"sqlite:///{folder / 'ledger.db'}"
+    folder, url = _folder(arguments.out)
     quiet: Any = redirect_stdout(io.StringIO()) if arguments.json else nullcontext()
     with quiet, common.progress(2 * len(common.STEPS), quiet=arguments.json) as tell:
         facts = _survey(folder, url, tell)
@@ -46,6 +49,17 @@ def run(arguments: argparse.Namespace) -> int:
     program = _program()
     look = f"  {program} ledger show survey --ledger {url}\n  {program} ledger verify --ledger {url}"
     return common.show(arguments, facts, f"The ledger is kept in {url}. Look at it with:\n\n{look}")
+
+
+def _folder(name: str) -> tuple[Path, str]:
+    """A folder with its ledger: new, empty or an earlier demo's, whose ledger knows the survey."""
+    from tacit.ledger.lookup import existing_account
+    from tacit.report.files import fresh_folder
+
+    folder = Path(name)
+    url = f"sqlite:///{folder / 'ledger.db'}"
+    with existing_account(url, "survey") as earlier:
+        return folder if earlier is not None else fresh_folder(folder, "tacit demo", "--out"), url
 
 
 def _survey(folder: Path, url: str, tell: Any) -> dict[str, Any]:

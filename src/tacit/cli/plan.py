@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 
-from tacit.errors import bad_parameter
+from tacit.cli import common
+
+DRAWN = (".png", ".svg", ".pdf")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -31,7 +32,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _run(arguments: argparse.Namespace) -> int:
     from tacit.plan import forecast
 
-    target = None if arguments.out is None else _target(arguments.out)
+    target = None if arguments.out is None else common.new_file(arguments.out, "tacit plan", DRAWN)
     found = forecast(
         rows=arguments.rows,
         positives=arguments.positives,
@@ -49,13 +50,3 @@ def _run(arguments: argparse.Namespace) -> int:
         figure.savefig(target, bbox_inches="tight", dpi=160)
     print(json.dumps(found.to_dict(), ensure_ascii=False) if arguments.json else found)
     return 0
-
-
-def _target(name: str) -> Path:
-    """The file to draw into; checked before anything is computed."""
-    path, owner = Path(name), "tacit plan"
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise bad_parameter(owner, "--out", "a file that ends in .png, .svg or .pdf", name)
-    if path.exists() or not path.parent.is_dir():
-        raise bad_parameter(owner, "--out", "a file that does not exist yet, in a folder that does", name)
-    return path

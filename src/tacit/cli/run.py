@@ -41,6 +41,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
+    from tacit.report.files import write_result
+
     workflow = _workflow(arguments)
     with (
         common.interruptible(arguments.ledger, workflow.dataset),
@@ -48,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         common.progress(len(common.STEPS), quiet=arguments.json) as tell,
     ):
         result = workflow.run(arguments.data, progress=tell)
-        files = result.save(str(folder))
+        files = [] if folder is None else write_result(result, folder)
     return common.show(arguments, common.run_facts(result, files), _text(result, arguments))
 
 
@@ -91,7 +93,8 @@ def _public_texts(place: str, arguments: argparse.Namespace) -> Any:
     """Texts of public files: the lines of .txt files, or a column of others. The private data are no public texts."""
     import polars as pl
 
-    from tacit.data.files import check_files, list_files, pieces, reading
+    from tacit.data.features import as_text
+    from tacit.data.files import check_files, format_of, list_files, pieces, reading
 
     paths, column, options = list_files(place), arguments.text, common.file_options(arguments)
     if {path.resolve() for path in paths} & {path.resolve() for path in list_files(arguments.data)}:
@@ -102,10 +105,13 @@ def _public_texts(place: str, arguments: argparse.Namespace) -> Any:
         with reading(path):
             lines += path.read_text(encoding="utf-8", errors="replace").split("\n")
     tables = [path for path in paths if path.suffix != ".txt"]
+    if any(format_of(path, options) == "libsvm" for path in tables):
+        expected = "lines of .txt files, or files with the column of --text"
+        raise bad_parameter("tacit run", "--public-text", expected, place, "A libsvm file holds no texts.")
     check_files(tables, [column], options, by_content=True)
     found = (piece for path in tables for piece in pieces(path, [column], options, batch_rows=1 << 16, strict=False))
     texts = [pl.Series(column, [line for line in lines if line.strip()], dtype=pl.String)]
-    return pl.concat([*texts, *(piece.frame[column].cast(pl.String) for piece in found)]).drop_nulls()
+    return pl.concat([*texts, *(as_text(piece.frame[column], column) for piece in found)]).drop_nulls()
 
 
 def _classes(arguments: argparse.Namespace, schema: Any) -> list[Any]:
@@ -126,12 +132,17 @@ def _classes(arguments: argparse.Namespace, schema: Any) -> list[Any]:
 
 
 def _text(result: Any, arguments: argparse.Namespace) -> str:
+    from tacit.scoring import is_of_matrices
+
     receipt = result.receipt
     cost = receipt["composition"]["sum"]
     folder = Path(arguments.out)
+    use = f"with: tacit score {folder / 'model.json'} DATA --out FILE"
+    if is_of_matrices(result.model):
+        use = f"in Python: tacit.load({str(folder / 'model.json')!r}).predict_proba(matrix)"
     lines = [
         common.curve_line(result.curve),
         f"Cost {cost} ({receipt['status']}; the account {receipt['dataset']!r} is kept in {receipt['ledger']})",
-        f"Open {folder / 'report.html'}; apply the model with: tacit score {folder / 'model.json'} DATA --out FILE",
+        f"Open {folder / 'report.html'}; apply the model {use}",
     ]
     return "\n".join(lines)

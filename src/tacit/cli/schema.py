@@ -6,6 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
+from tacit.cli import common
 from tacit.errors import bad_parameter
 
 
@@ -20,6 +21,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     draft.add_argument("--public", action="store_true", help="the file may be seen by anybody: look into its rows too")
     draft.add_argument("--columns", metavar="A,B,…", help="column names, instead of a file")
     draft.add_argument("--out", metavar="SCHEMA", help="write to this file (default: print)")
+    common.add_files(draft)
     draft.set_defaults(run=_draft)
 
     text = "check a schema and list its features"
@@ -37,7 +39,7 @@ def _draft(arguments: argparse.Namespace) -> int:
     if arguments.columns is not None:
         text = draft([name.strip() for name in arguments.columns.split(",")], public=False)
     else:
-        text = draft(arguments.file, public=arguments.public)
+        text = draft(arguments.file, public=arguments.public, options=common.file_options(arguments))
     if arguments.out is None:
         print(text.rstrip("\n"))
         return 0

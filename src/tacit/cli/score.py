@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -45,12 +46,14 @@ def run(arguments: argparse.Namespace) -> int:
         remedy = "Choose another name, or remove it first."
         raise bad_parameter("tacit score", "--out", "a file that does not exist yet", arguments.out, remedy)
     model = load(arguments.model)
+    dropped: list[Path] = []
     batches = score_batches(
         model,
         arguments.data,
         text=arguments.text,
         keep=tuple(common.words(arguments.keep)),
         options=common.file_options(arguments),
+        dropped=dropped,
     )
     with common.progress(1, quiet=arguments.json) as tell:
         tell("Scoring")
@@ -58,11 +61,22 @@ def run(arguments: argparse.Namespace) -> int:
             for batch in batches:
                 write(batch)
     facts = {"file": str(target), "columns": ["prediction", "score"], "positive": model.classes_.tolist()[-1]}
+    facts["left_out"] = len(dropped)
     text = (
         f"Wrote {target}: 'prediction', and 'score', the probability of {facts['positive']!r}. Scores of private rows "
         "are private data again: keep them as you keep the rows."
     )
+    if dropped:
+        text += f"\n{_left_out(dropped)}"
     return common.show(arguments, facts, text)
+
+
+def _left_out(dropped: list[Path]) -> str:
+    places = ", ".join(f"{number:,} of {str(path)!r}" for path, number in Counter(dropped).items())
+    return (
+        f"Records that cannot be read have no score: {places}. They have too few or too many fields, or are no JSON "
+        "object. So rows no longer line up with the file: tell them apart by a column in --keep."
+    )
 
 
 @contextmanager
@@ -90,6 +104,7 @@ class _Lines:
 
     def write(self, batch: Any) -> None:
         if self._kind == "csv":
+            _refuse_nested(batch)
             batch.write_csv(self._file, include_header=self._first)
         else:
             batch.write_ndjson(self._file)
@@ -97,6 +112,13 @@ class _Lines:
 
     def close(self) -> None:
         """Nothing is left to write."""
+
+
+def _refuse_nested(batch: Any) -> None:
+    nested = [series.name for series in batch if series.dtype.is_nested()]
+    if nested:
+        expected = "columns that a CSV file can hold"
+        raise bad_parameter("tacit score", "--keep", expected, nested, "Write .parquet or .jsonl instead.")
 
 
 class _Parquet:

@@ -290,6 +290,12 @@ def as_text(series: pl.Series, name: str) -> pl.Series:
     )
 
 
+def check_kinds(frame: pl.DataFrame) -> None:
+    """Refuse a column of a type that has no text. Types are public, so that this says nothing of the rows."""
+    for series in frame.clear():
+        as_text(series, series.name)
+
+
 def _exactly(series: pl.Series) -> pl.Series:
     """Decimals and times as text that does not depend on the precision of their column; moments in UTC."""
     kind = series.dtype

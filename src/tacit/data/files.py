@@ -27,9 +27,20 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from tacit.data import readers
 from tacit.data.errors import SourceError
+from tacit.data.features import check_kinds
 from tacit.data.readers import FORMATS, FileOptions, Format, Piece, column_names
 
-__all__ = ["FORMATS", "FileOptions", "Format", "Piece", "check_files", "column_names", "list_files", "pieces"]
+__all__ = [
+    "FORMATS",
+    "FileOptions",
+    "Format",
+    "Piece",
+    "check_files",
+    "check_whole",
+    "column_names",
+    "list_files",
+    "pieces",
+]
 
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
@@ -128,21 +139,53 @@ def check_files(paths: list[Path], columns: list[str], options: FileOptions, *, 
             if absent:
                 raise SourceError(
                     f"The file {str(path)!r} has no column {', '.join(map(repr, absent))}. All files must hold every "
-                    "column that the schema declares: correct the schema's names, or pass header= for a file that "
-                    "has no header line.",
+                    "column that is declared: correct the names, or pass header= for a file that has no header "
+                    f"line{_other_delimiter(present)}.",
                     file=str(path),
                     column=absent[0],
                 )
 
 
-def pieces(path: Path, columns: list[str], options: FileOptions, *, batch_rows: int, strict: bool) -> Iterator[Piece]:
-    """Read a file in pieces of about ``batch_rows`` rows; memory does not grow with the file."""
+def _other_delimiter(names: list[str]) -> str:
+    """A hint where a header came out as one name: the usual delimiter that it has in it."""
+    found = [sign for sign in ";\t|," if len(names) == 1 and sign in names[0]]
+    return f", or pass delimiter={found[0]!r}, which stands in its first line" if found else ""
+
+
+def check_whole(paths: list[Path], columns: list[str], options: FileOptions) -> None:
+    """Look for what a file's head does not tell: it was cut off, a quote is left open, a type has no text."""
+    for path in paths:
+        if format_of(path, options) in ("jsonl", "libsvm"):  # each line by itself: nothing but gzip can be broken
+            with reading(path):
+                readers.unpack(path)
+            continue
+        if format_of(path, options) == "parquet":
+            with reading(path):
+                check_kinds(readers.parquet_head(path, columns))
+        for _ in pieces(path, columns, options, batch_rows=1 << 16, strict=False):
+            pass
+
+
+def pieces(
+    path: Path,
+    columns: list[str],
+    options: FileOptions,
+    *,
+    batch_rows: int,
+    strict: bool,
+    dropped: list[Path] | None = None,
+) -> Iterator[Piece]:
+    """Read a file in pieces of about ``batch_rows`` rows; memory does not grow with the file.
+
+    ``dropped`` gets an entry for each record that is left out: how many there are is as private as the rows.
+    """
     settled = options.settled(format_of(path, options))
+    odd = [] if dropped is None else dropped
     by_format: dict[str, Callable[[], Iterator[Piece]]] = {
-        "csv": lambda: readers.delimited(path, columns, settled, batch_rows, strict),
-        "tsv": lambda: readers.delimited(path, columns, settled, batch_rows, strict),
+        "csv": lambda: readers.delimited(path, columns, settled, batch_rows, strict, odd),
+        "tsv": lambda: readers.delimited(path, columns, settled, batch_rows, strict, odd),
         "parquet": lambda: readers.parquet(path, columns, batch_rows),
-        "jsonl": lambda: readers.json_lines(path, columns, batch_rows, strict),
+        "jsonl": lambda: readers.json_lines(path, columns, batch_rows, strict, odd),
         "libsvm": lambda: readers.line_frames(path, batch_rows),
     }
     with reading(path):

@@ -100,11 +100,18 @@ def column_names(path: Path, options: FileOptions) -> list[str]:
 # -- CSV and TSV ----------------------------------------------------------------------------------------------------
 
 
-def delimited(path: Path, columns: list[str], options: FileOptions, batch_rows: int, strict: bool) -> Iterator[Piece]:
-    """Read CSV or TSV."""
+def delimited(
+    path: Path, columns: list[str], options: FileOptions, batch_rows: int, strict: bool, dropped: list[Path]
+) -> Iterator[Piece]:
+    """Read CSV or TSV; ``dropped`` gets an entry for each record that is."""
     if options.header is not None and _is_blank(path):
         return  # no rows, which the library would take for no file
     bad: list[int | None] = []
+
+    def drop(row: Any) -> str:
+        dropped.append(path)
+        return _wrong_width(row, options, bad)
+
     last = column_names(path, options)[-1]
     wanted = columns if last in columns or not options.quote else [*columns, last]
     with pa.input_stream(str(path), compression="gzip" if _gzipped(path) else None) as file:
@@ -117,7 +124,7 @@ def delimited(path: Path, columns: list[str], options: FileOptions, batch_rows: 
                 delimiter=options.delimiter,
                 quote_char=options.quote or False,
                 newlines_in_values=bool(options.quote),
-                invalid_row_handler=lambda row: _wrong_width(row, options, bad),
+                invalid_row_handler=drop,
             ),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types={name: pa.binary() for name in wanted},
@@ -229,6 +236,12 @@ def parquet(path: Path, columns: list[str], batch_rows: int) -> Iterator[Piece]:
             seen += len(frame)
 
 
+def parquet_head(path: Path, columns: list[str]) -> pl.DataFrame:
+    """The columns of a Parquet file without their rows."""
+    with _seekable(path) as source:
+        return pl.DataFrame(pl.from_arrow(pq.read_schema(source).empty_table().select(columns)))
+
+
 # -- lines ----------------------------------------------------------------------------------------------------------
 
 
@@ -261,8 +274,8 @@ def line_frames(path: Path, batch_rows: int) -> Iterator[Piece]:
         yield Piece(pl.DataFrame([repair_utf8(series, None, LINE)]), where)
 
 
-def json_lines(path: Path, columns: list[str], batch_rows: int, strict: bool) -> Iterator[Piece]:
-    """Read JSON Lines; all values come as text."""
+def json_lines(path: Path, columns: list[str], batch_rows: int, strict: bool, dropped: list[Path]) -> Iterator[Piece]:
+    """Read JSON Lines; all values come as text. ``dropped`` gets an entry for each line that is."""
     for before, lines in _numbered(path, batch_rows):
         values: dict[str, list[str | None]] = {name: [] for name in columns}
         numbers: list[int] = []
@@ -281,6 +294,7 @@ def json_lines(path: Path, columns: list[str], batch_rows: int, strict: bool) ->
                         column=None,
                         remedy=remedy,
                     )
+                dropped.append(path)
                 continue
             if strict:
                 _refuse_absent(record, columns, number, path)
@@ -323,6 +337,14 @@ def _json_text(value: Any, name: str, line: int, path: Path, strict: bool) -> st
 
 
 # -- bytes ----------------------------------------------------------------------------------------------------------
+
+
+def unpack(path: Path) -> None:
+    """Read gzip to its end, where it says whether it is whole."""
+    if _gzipped(path):
+        with _unzipped(path) as file:
+            while file.read(_BLOCK):
+                pass
 
 
 def _gzipped(path: Path) -> bool:

@@ -20,8 +20,8 @@ import xxhash
 
 from tacit.data.columns import SparseColumn
 from tacit.data.errors import SchemaError
-from tacit.data.features import Where, encode, label_codes
-from tacit.data.files import FileOptions, check_files, format_of, list_files, pieces, reading_of
+from tacit.data.features import Where, check_kinds, encode, label_codes
+from tacit.data.files import FileOptions, check_files, check_whole, format_of, list_files, pieces, reading_of
 from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
@@ -49,11 +49,13 @@ class Source:
         version: Callable[[], str],
         frames: Callable[[], Iterator[pl.DataFrame]] | None = None,
         reading: str = "",
+        check: Callable[[], None] | None = None,
     ) -> None:
         self.schema = schema
         self.reading = reading  # how files are read: the same bytes may be other rows
         self._jobs = jobs
         self._frames = frames
+        self._check = check
         self._version = version
         self._known_version: str | None = None
 
@@ -70,6 +72,12 @@ class Source:
     def rows(self) -> Iterator[Rows]:
         """Yield the batches."""
         return (job() for job in self.jobs())
+
+    def checked(self) -> Source:
+        """This source, once its files were read to their ends: for whoever pays before the rows are read."""
+        if self._check is not None:
+            self._check()
+        return self
 
     @property
     def version(self) -> str:
@@ -136,6 +144,7 @@ def open_source(
             raise SchemaError("There are no labels: name their column in the schema's [label], or pass them as y.")
         labels = _array_labels(y, schema, Where() if strict else None, len(frame))
     frame = frame.select(schema.names_needed)
+    check_kinds(frame)
 
     def jobs() -> Iterator[Job]:
         for begin in range(0, len(frame), batch_rows):
@@ -197,7 +206,8 @@ def _open_files(
                 yield piece.frame
 
     named = declared or (lambda: fingerprint_files(paths))
-    return Source(schema, jobs, named, frames, reading_of(paths, options))
+    whole = functools.partial(check_whole, paths, columns, options)
+    return Source(schema, jobs, named, frames, reading_of(paths, options), whole)
 
 
 def _open_matrix(

@@ -35,6 +35,13 @@ def check_matrix(matrix: Any, schema: Schema) -> SparseColumn:
     return column
 
 
+def native(matrix: Any) -> Any:
+    """A matrix of numbers in this machine's byte order, of 32 bits where they have 16: SciPy takes no others."""
+    kind = matrix.dtype.newbyteorder("=")
+    kind = np.dtype(np.float32) if kind == np.float16 else kind
+    return matrix if matrix.dtype == kind else matrix.astype(kind)
+
+
 def matrix_rows(matrix: Any, labels: Longs, persons: pl.Series | None) -> Rows:
     """A scipy sparse or numpy matrix as rows; the caller's matrix is not changed."""
     csr = matrix if sp.issparse(matrix) and matrix.format == "csr" else _as_csr(matrix)

@@ -32,6 +32,7 @@ from tacit.data.rows import Rows
 from tacit.data.schema import Schema
 from tacit.data.series import as_series
 from tacit.data.sources import Job, Source
+from tacit.data.sparse import native
 from tacit.errors import PrivacyError, bad_parameter
 from tacit.ledger import Account
 from tacit.privacy.unit import Unit
@@ -233,11 +234,11 @@ def _raw_coins(X: Any, y: Any, persons: Any, seed: int) -> Longs:
 def raw_keys(X: Any, seed: int) -> Longs:
     """A key of each row's values alone: what another row holds must not change it, not even by way of a type."""
     if sp.issparse(X):
-        csr = sp.csr_array(X, copy=True)
+        csr = sp.csr_array(native(X), copy=True)
         csr.sum_duplicates()
         return _matrix_keys(csr, seed)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf":
-        return _matrix_keys(sp.csr_array(X), seed)
+        return _matrix_keys(sp.csr_array(native(X)), seed)
     keys = np.zeros(X.shape[0] if hasattr(X, "shape") else len(X), dtype=np.int64)
     for series in _columns(X):
         name = hash_strings([series.name])
@@ -290,5 +291,6 @@ def rows_of(data: Any, mask: Mask) -> Any:
     if isinstance(data, list | tuple):
         return [data[place] for place in places]
     if sp.issparse(data):
+        data = native(data)
         return sp.csr_array(data)[places] if data.format not in ("csr", "csc") else data[places]
     return np.asarray(data)[places]

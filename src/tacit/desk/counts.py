@@ -109,7 +109,7 @@ class Visit:
         if isinstance(data, Part):
             self._source = data.source(schema)
         else:
-            self._source = open_source(data, schema, y=y, persons=persons, version=version)
+            self._source = open_source(data, schema, y=y, persons=persons, version=version).checked()
         self._seed = self.account.seed if account is not None or random_state is None else _derived(random_state)
         self._batches: list[Rows] | None = None
         self._plan: Plan | Purse | None = None

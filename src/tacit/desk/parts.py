@@ -15,10 +15,13 @@ import polars as pl
 import scipy.sparse as sp
 
 from tacit.data.columns import SparseColumn, TextColumn
-from tacit.data.files import check_files, list_files, pieces
+from tacit.data.errors import SchemaError
+from tacit.data.features import as_text
+from tacit.data.files import check_files, format_of, list_files, pieces
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
 from tacit.data.sources import BATCH_ROWS, Source, open_source
+from tacit.data.sparse import native
 from tacit.data.split import coin_limit
 from tacit.data.tables import Batch, Table, check_strictly, split_table, table_of_matrix, table_of_source
 from tacit.desk.scores import Binned, release_scores
@@ -38,6 +41,7 @@ __all__ = [
     "read_columns",
     "release_curve",
     "rows_for_fit",
+    "texts_of",
 ]
 
 LABEL = "label"
@@ -102,14 +106,18 @@ def is_text_schema(schema: Schema) -> bool:
     return len(schema.columns) == 1 and isinstance(schema.columns[0], TextColumn)
 
 
-def read_columns(data: str | Path, columns: list[str], options: FileOptions | None = None) -> Iterator[pl.DataFrame]:
+def read_columns(
+    data: str | Path, columns: list[str], options: FileOptions | None = None, dropped: list[Path] | None = None
+) -> Iterator[pl.DataFrame]:
     """Read some columns of files, batch by batch, in the order of the rows. The rows are the user's own."""
     settings = options or FileOptions()
     paths = list_files(data)
+    for path in paths:
+        if format_of(path, settings) == "libsvm":
+            raise SchemaError(f"The file {str(path)!r} is libsvm, which has no names of columns.", file=str(path))
     check_files(paths, columns, settings, by_content=True)
-    return (
-        piece.frame for path in paths for piece in pieces(path, columns, settings, batch_rows=BATCH_ROWS, strict=False)
-    )
+    how: dict[str, Any] = {"batch_rows": BATCH_ROWS, "strict": False, "dropped": dropped}
+    return (piece.frame for path in paths for piece in pieces(path, columns, settings, **how))
 
 
 def open_part(
@@ -149,11 +157,13 @@ def open_part(
         if y is None:
             raise bad_parameter("Workflow.run", "y", "given with a matrix", None)
         wide = replace(Schema.matrix(data.shape[1], classes), unit=unit)
-        return Part("matrix", table_of_matrix(data, y, wide, persons, version=version, strict=strict))
+        return Part("matrix", table_of_matrix(native(data), y, wide, persons, version=version, strict=strict))
     described = describe(data, y, classes=classes, unit=unit, label=label, text=text, schema=schema)
     source = open_source(data, described, y=y, persons=persons, options=options, strict=strict, version=version)
     if strict:
         check_strictly(source)
+    else:
+        source.checked()
     sparse = isinstance(described.columns[0], SparseColumn)
     kind: Kind = "matrix" if sparse else "text" if schema is None else "table"
     return Part(kind, table_of_source(source))
@@ -213,11 +223,12 @@ def _joined(batches: list[Batch], part: Part) -> Any:
         return sp.csr_array(sp.vstack(parts)) if sp.issparse(parts[0]) else np.vstack(parts)
     names = [column.name for column in part.schema.columns]
     frame = pl.concat(parts) if parts else pl.DataFrame(schema=dict.fromkeys(names, pl.String))
-    return _texts(frame) if part.kind == "text" else frame
+    return texts_of(frame) if part.kind == "text" else frame
 
 
-def _texts(frame: pl.DataFrame) -> pl.Series:
-    return frame.to_series(0).cast(pl.String).fill_null("")
+def texts_of(frame: pl.DataFrame) -> pl.Series:
+    """The first column as texts; a missing one is empty."""
+    return as_text(frame.to_series(0), frame.columns[0]).fill_null("")
 
 
 def release_curve(
@@ -239,7 +250,7 @@ def release_curve(
         if not len(batch.labels):
             continue
         labels.append(batch.labels)
-        scores.append(np.asarray(score(_texts(batch.data) if part.kind == "text" else batch.data), dtype=np.float64))
+        scores.append(np.asarray(score(texts_of(batch.data) if part.kind == "text" else batch.data), dtype=np.float64))
         people += [] if batch.persons is None else [batch.persons]
     last = len(part.schema.classes) - 1
     return release_scores(

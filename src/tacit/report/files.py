@@ -20,6 +20,8 @@ from tacit.evaluation.storage import curve_to_dict
 from tacit.privacy.release import Receipt
 
 LEVEL = 0.95
+OUTPUTS = ("model.json", "report.html", "features.csv", "receipt.json", "curve.json", "roc.csv", "roc.png")
+"""What a run or an evaluation may leave."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _FORMULA = ("=", "+", "-", "@")
 
@@ -48,10 +50,15 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def save_result(result: Any, folder: str | Path) -> list[Path]:
-    """Write what a workflow leaves."""
-    path = fresh_folder(folder)
+    """Write what a workflow leaves into a folder that is new or empty."""
+    return write_result(result, fresh_folder(folder))
+
+
+def write_result(result: Any, path: Path) -> list[Path]:
+    """Write what a workflow leaves, beside what else was put there since the folder was looked at, such as a ledger."""
     with _writing(path):
-        return [*_save_model(result, path), *save_curve(result.curve, result.receipt, path)]
+        made = _save_model(result, path)
+    return [*made, *save_curve(result.curve, result.receipt, path)]
 
 
 def _save_model(result: Any, path: Path) -> list[Path]:
@@ -67,13 +74,14 @@ def _save_model(result: Any, path: Path) -> list[Path]:
 
 def save_curve(curve: RocCurve, receipt: Receipt, path: Path) -> list[Path]:
     """Write a curve as numbers and as a picture, and its receipt."""
-    (path / "receipt.json").write_text(receipt.to_json(indent=2) + "\n", encoding="utf-8")
     text = json.dumps(curve_to_dict(curve), ensure_ascii=False, allow_nan=False)
-    (path / "curve.json").write_text(text + "\n", encoding="utf-8")
     low, high = curve.band(LEVEL)
     columns = (curve.fpr, curve.tpr, low, high, curve.thresholds)
     rows = ([repr(float(value)) for value in point] for point in zip(*columns, strict=True))
-    write_csv(path / "roc.csv", ["fpr", "tpr", "tpr_low", "tpr_high", "threshold"], rows)
+    with _writing(path):
+        (path / "receipt.json").write_text(receipt.to_json(indent=2) + "\n", encoding="utf-8")
+        (path / "curve.json").write_text(text + "\n", encoding="utf-8")
+        write_csv(path / "roc.csv", ["fpr", "tpr", "tpr_low", "tpr_high", "threshold"], rows)
     draw(path / "roc.png", [("", curve)])
     return [path / name for name in ("receipt.json", "curve.json", "roc.csv", "roc.png")]
 
@@ -89,7 +97,8 @@ def draw(path: Path, curves: Sequence[tuple[str, RocCurve]]) -> None:
         axes = curve.plot(figure.add_subplot(1, len(curves), place + 1), level=LEVEL)
         if name:
             axes.set_title(f"{name}: {axes.get_title()}", fontsize="medium")
-    figure.savefig(path, dpi=150)
+    with _writing(path):
+        figure.savefig(path, dpi=150)
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
