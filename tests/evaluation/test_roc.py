@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -44,6 +45,7 @@ def check_valid(curve: Any) -> None:
     assert (high <= 1).all()
     first, last = curve.auc_interval()
     assert 0 <= first <= last <= 1
+    assert curve.unknown or first <= curve.auc <= last
     assert curve.auc == pytest.approx(metrics.auc(curve.fpr, curve.tpr))
 
 
@@ -186,6 +188,21 @@ def test_a_band_allows_for_rows_that_were_not_seen() -> None:
     low, high = curve.band()
     assert np.interp(0.5, curve.fpr, low) < 0.98
     assert (high[1:] == 1.0).all()
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_the_auc_is_in_its_interval_which_allows_for_unseen_rows(rounded: bool) -> None:
+    """Classes far apart, by scores or by answers of 0 and 1: three rows of 300 may go unseen, and level changes none."""
+    y = np.repeat([0, 1], 300)
+    for seed in range(5):
+        logits = np.random.default_rng(seed).normal(8 * y - 4)
+        scores = (logits > 0).astype(float) if rounded else 1 / (1 + np.exp(-logits))
+        curve = tacit.roc_curve(y, scores, epsilon=1.0, random_state=seed)
+        intervals = [curve.auc_interval(level) for level in (0.5, 0.8, 0.95, 0.99)]
+        assert all(low <= curve.auc <= high for low, high in intervals)
+        assert all(outer[0] <= inner[0] for inner, outer in itertools.pairwise(intervals))
+        assert all(inner[1] <= outer[1] for inner, outer in itertools.pairwise(intervals))
+        assert intervals[0][0] < 1 - 2 / 300
 
 
 class TestPaying:
