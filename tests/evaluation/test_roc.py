@@ -192,7 +192,7 @@ def test_a_band_allows_for_rows_that_were_not_seen() -> None:
 
 @pytest.mark.parametrize("rounded", [False, True])
 def test_the_auc_is_in_its_interval_which_allows_for_unseen_rows(rounded: bool) -> None:
-    """Classes far apart, by scores or by answers of 0 and 1: three rows of 300 may go unseen, and level changes none."""
+    """Classes far apart, by scores or by answers of 0 and 1: three rows of 300 may go unseen, whatever the level."""
     y = np.repeat([0, 1], 300)
     for seed in range(5):
         logits = np.random.default_rng(seed).normal(8 * y - 4)

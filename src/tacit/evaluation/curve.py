@@ -223,6 +223,11 @@ class RocCurve:
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
     @property
+    def unseen(self) -> float:
+        """How many rows a count may miss: three by chance, and one standard deviation of its noise."""
+        return ROWS + math.sqrt(self._evidence.noise.variance)
+
+    @property
     def _row(self) -> Floats:
         """The share of its class that one row is, for negatives and positives."""
         return np.asarray(np.minimum(1.0 / np.maximum(self._evidence.counts.sum(axis=1), 2.0), 0.5))

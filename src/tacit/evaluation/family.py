@@ -17,7 +17,7 @@ from sklearn.isotonic import isotonic_regression
 
 from tacit.desk.roc_family import Counted
 from tacit.evaluation.curve import RocCurve
-from tacit.evaluation.intervals import check_level
+from tacit.evaluation.intervals import ROWS, check_level
 from tacit.evaluation.model import Floats, Noise
 from tacit.evaluation.places import ACROSS, Paths, Places, bent
 from tacit.privacy.grid import CELLS, cells_of, scores_at
@@ -136,6 +136,11 @@ class FamilyCurve(RocCurve):
     def room(self) -> float:
         """Intervals are as wide as replicates say: no model is behind them that real curves may be unlike."""
         return 1.0
+
+    @property
+    def unseen(self) -> float:
+        """How many rows a count may miss: three by chance, and one standard deviation of its noise."""
+        return ROWS + float(np.sqrt(self._noise.variance))
 
     @cached_property
     def posterior(self) -> Any:

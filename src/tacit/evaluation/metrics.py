@@ -16,7 +16,7 @@ from scipy.integrate import trapezoid
 
 from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_band
-from tacit.evaluation.intervals import ROWS, check_level, widened
+from tacit.evaluation.intervals import check_level, widened
 from tacit.evaluation.model import Floats
 from tacit.evaluation.places import along
 from tacit.privacy.grid import CELLS, scores_at
@@ -233,14 +233,15 @@ class Metrics:
         return self._at(threshold, {"it": metric}, level)["it"]
 
     def _unseen(self, cell: float, rates: Floats) -> Floats:
-        """The middle of the rates at a cell, and that moved by three rows of one class to either side of the cell.
+        """The middle of the rates at a cell, and that with as many rows of one class moved over it as may go unseen.
 
-        Where none is seen, so many may be; but nothing is beyond the ends of the range.
+        Nothing is beyond the ends of the range.
         """
         middle = np.median(rates, axis=0)
         if not 0 < cell < CELLS:
             return middle[None]
-        aside, up = ROWS / np.maximum(np.median(self._places.sizes, axis=0), 2 * ROWS)
+        rows = self._curve.unseen
+        aside, up = rows / np.maximum(np.median(self._places.sizes, axis=0), 2 * rows)
         steps = np.array([[0.0, 0.0], [aside, 0.0], [-aside, 0.0], [0.0, up], [0.0, -up]])
         return np.asarray(np.clip(middle + steps, 0.0, 1.0))
 

@@ -20,8 +20,9 @@ from tacit.privacy.grid import CELLS, scores_at
 # Steps inside of a bin, by false positives: fine at both ends, where curves may be steep or flat.
 ACROSS = np.array([0.0, 0.002, 0.01, 0.04, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.96, 0.99, 0.998])
 # Spreads of bends as log-odds: at least, and for each unit by which the logarithm of the slope changes around a bin;
-# the same for tilts, which push rows to both ends or to the middle; and of the log-slope beyond the last cuts.
-LEAST_BEND, BEND, MOST_TURN, TILT, END_SPREAD = 0.35, 0.35, 4.0, 0.35, 0.5
+# of the logarithms of stretches, which move rows to the middle or to both ends; and of the slope beyond the last cuts.
+LEAST_BEND, BEND, MOST_TURN, END_SPREAD = 0.4, 0.35, 4.0, 0.6
+STRETCH, MOST_STRETCH = 0.4, 1.5
 LEAST_SLOPE, MOST_SLOPE, USUAL_SLOPE = 0.03, 30.0, 0.6
 FREEDOM = 4.0  # bends have a t-distribution: some scores crowd far more than others
 _TINY = 1e-9
@@ -52,9 +53,9 @@ class Paths:
         return np.asarray(self.rates[:, :, ::steps].mean(axis=1))
 
 
-def bent(share: Floats, bends: Floats) -> Floats:
-    """Shares of the way between two knots, with odds that are e^b times as large for a bend b."""
-    return np.asarray(expit(logit(np.clip(share, _TINY, 1 - _TINY)) + bends))
+def bent(share: Floats, bends: Floats, stretches: Floats | float = 1.0) -> Floats:
+    """Shares of the way between two knots: log-odds are stretched, which moves rows from the ends, and then shifted."""
+    return np.asarray(expit(stretches * logit(np.clip(share, _TINY, 1 - _TINY)) + bends))
 
 
 def inner_grid(fpr: Floats) -> Floats:
@@ -92,7 +93,9 @@ class Places:
         self._ends = slopes[:, [0, -1]] * np.exp(END_SPREAD * heavy * rng.standard_normal((draws, 2)))
         spread = heavy * (LEAST_BEND + BEND * _turns(slopes))
         self._bends = spread * rng.standard_normal((draws, bins))
-        self._tilts = TILT * heavy * rng.standard_normal((draws, bins))
+        self._stretches = np.exp(
+            np.clip(STRETCH * heavy * rng.standard_normal((draws, bins)), -MOST_STRETCH, MOST_STRETCH)
+        )
         self._ties = rng.random((draws, bins))
 
     def _slopes(self) -> Floats:
@@ -120,8 +123,8 @@ class Places:
         across = place - bin_
         low, high = self._knots[:, bin_], self._knots[:, bin_ + 1]
         smooth = (ndtr(self._line(axis(cells), bin_)) - low) / np.maximum(high - low, _TINY)
-        bends = self._bends[:, bin_] + self._tilts[:, bin_] * (2 * across - 1)
-        share = np.where(self._paths.tied[:, bin_], across > self._ties[:, bin_], bent(smooth, bends))
+        share = bent(smooth, self._bends[:, bin_], self._stretches[:, bin_])
+        share = np.where(self._paths.tied[:, bin_], across > self._ties[:, bin_], share)
         share = np.where(across <= 0, 0.0, np.where(across >= 1, 1.0, share))
         return np.asarray(low + share * (high - low))
 
