@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.evaluation.places import Paths, Places, along, axis, bent, inner_grid
-from tacit.privacy.grid import CELLS, scores_at
+from tacit.privacy.grid import CELLS, cells_of, scores_at
 
 Floats = NDArray[np.float64]
 CUTS = np.array([CELLS, 45_000, 33_000, 21_000, 0], dtype=np.float64)
@@ -51,6 +51,16 @@ def test_in_the_middle_of_a_bin_little_is_known_and_near_its_ends_much() -> None
     assert low < 0.3
     assert high > 0.7
     assert np.quantile(near, 0.9) < 0.8 + 0.1 * 0.15
+
+
+def test_in_a_bin_up_to_1_logits_are_no_guide() -> None:
+    """From 0.25 to beyond 0.9999 most logits are above that of 0.7, but scores of the bin need not be."""
+    cuts = np.array([CELLS, 64_000, 22_000, 10_000, 0], dtype=np.float64)
+    paths = Paths(np.broadcast_to(KNOTS, (500, 2, 5)).copy(), np.full((500, 2), 100.0), np.zeros((500, 4), dtype=bool))
+    found = Places(cuts, paths, np.random.default_rng(0)).rates(cells_of(np.array([0.7])).astype(np.float64))
+    low, high = (np.quantile(found[:, 1, 0], [0.025, 0.975]) - 0.4) / 0.4
+    assert low < 0.4
+    assert high > 0.9
 
 
 def test_ties_are_above_a_threshold_or_below_it_with_both_classes() -> None:

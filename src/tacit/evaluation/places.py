@@ -2,8 +2,9 @@
 
 Counts say how many rows are between two cuts, not where they stand there. On probit paper, with logits of scores along
 the other side, both classes together are mostly near a straight line, so each draw goes straight from cut to cut, with
-a bend of its own in each bin; beyond the last cuts it goes on with a slope of its own. The two classes part along the
-draw's ROC curve, as it is inside of that bin.
+a bend of its own in each bin; beyond the last cuts it goes on with a slope of its own. In a bin so wide that logits are
+no good guide, draws lie between that line and one along the public grid. The two classes part along the draw's ROC
+curve, as it is inside of that bin.
 """
 
 from __future__ import annotations
@@ -97,6 +98,7 @@ class Places:
             np.clip(STRETCH * heavy * rng.standard_normal((draws, bins)), -MOST_STRETCH, MOST_STRETCH)
         )
         self._ties = rng.random((draws, bins))
+        self._axes = rng.random((draws, 1))
 
     def _slopes(self) -> Floats:
         """Slopes between cuts, and those of the nearest ones for the ends: one a bin."""
@@ -122,18 +124,22 @@ class Places:
         bin_ = np.minimum(place.astype(np.int64), len(self._cuts) - 2)
         across = place - bin_
         low, high = self._knots[:, bin_], self._knots[:, bin_ + 1]
-        smooth = (ndtr(self._line(axis(cells), bin_)) - low) / np.maximum(high - low, _TINY)
+        smooth = (ndtr(self._line(axis(cells), across, bin_)) - low) / np.maximum(high - low, _TINY)
         share = bent(smooth, self._bends[:, bin_], self._stretches[:, bin_])
         share = np.where(self._paths.tied[:, bin_], across > self._ties[:, bin_], share)
         share = np.where(across <= 0, 0.0, np.where(across >= 1, 1.0, share))
         return np.asarray(low + share * (high - low))
 
-    def _line(self, x: Floats, bin_: NDArray[np.int64]) -> Floats:
-        """Probits of the middle of both rates: straight from cut to cut, and on beyond the last ones."""
+    def _line(self, x: Floats, across: Floats, bin_: NDArray[np.int64]) -> Floats:
+        """Probits of the middle of both rates: straight from cut to cut, and on beyond the last ones.
+
+        Between cuts each draw has an axis of its own, from logits to the public grid: in narrow bins these agree.
+        """
         cuts, levels = self._axis[1:-1], self._levels
         last = levels.shape[1] - 1
         left, right = np.clip(bin_ - 1, 0, last), np.clip(bin_, 0, last)
         share = np.clip((x - cuts[left]) / np.maximum(cuts[right] - cuts[left], _TINY), 0.0, 1.0)
+        share = share + self._axes * (across - share)
         inner = levels[:, left] + share * (levels[:, right] - levels[:, left])
         above = levels[:, :1] + self._ends[:, :1] * np.minimum(x - cuts[0], 0.0)
         below = levels[:, -1:] + self._ends[:, 1:] * np.maximum(x - cuts[-1], 0.0)
