@@ -329,6 +329,14 @@ class TestCompare:
         assert tacit.compare(b, a).probability == pytest.approx(1 - clear.probability, abs=0.01)
         assert 0.4 < tacit.compare(a, a).probability < 0.6
 
+    @pytest.mark.parametrize(("n", "options"), [(2000, {"method": "recursive-medians"}), (100_000, {})])
+    def test_curves_of_other_methods_and_sizes_are_compared(self, n: int, options: dict[str, str]) -> None:
+        a = tacit.roc_curve(*made_up(2000, distance=2.0), epsilon=1.0, random_state=1)
+        b = tacit.roc_curve(*made_up(n, distance=0.5), epsilon=1.0, random_state=2, **options)
+        assert len(a.auc_draws()) != len(b.auc_draws())
+        assert tacit.compare(a, b).probability > 0.9
+        assert tacit.compare(b, a).probability < 0.1
+
     def test_only_curves_are_compared(self) -> None:
         with pytest.raises(ParameterError, match="'curve_b'"):
             tacit.compare(tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0), 0.9)  # type: ignore[arg-type]

@@ -83,7 +83,8 @@ def compare(curve_a: RocCurve, curve_b: RocCurve) -> Comparison:
     for name, curve in (("curve_a", curve_a), ("curve_b", curve_b)):
         if not isinstance(curve, RocCurve):
             raise bad_parameter("compare", name, "a curve made by tacit.roc_curve", type(curve).__name__)
-    first, second = curve_a.auc_draws(), curve_b.auc_draws()
+    drawn = curve_a.auc_draws(), curve_b.auc_draws()
+    first, second = (np.resize(areas, max(map(len, drawn))) for areas in drawn)
     # Pair each draw of one with several of the other: independent, and smoother than one pairing.
     gaps = np.concatenate([first - np.roll(second, 37 * turn + 1) for turn in range(16)])
     if curve_a.unknown or curve_b.unknown:

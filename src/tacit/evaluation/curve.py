@@ -40,6 +40,7 @@ from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 
 NUMBER = 400
+MERGED_NUMBER = 300  # draws by the model where bins are merged: each costs more, and they differ less
 # Intervals are wider than the posterior says, for curves unlike those of the model: by this factor, and by more where
 # the release cannot correct the model, because the noise of a class total is large beside the class; and by a part
 # that falls with the root of the smaller class. The guide says how these were fixed.
@@ -107,7 +108,8 @@ class Draws:
 
     @cached_property
     def _modelled(self) -> ModelDraws:
-        return ModelDraws(self._evidence.merged(MODEL_BINS), self._number)
+        merged = self._evidence.merged(MODEL_BINS)
+        return ModelDraws(merged, self._number if merged is self._evidence else min(self._number, MERGED_NUMBER))
 
     def best_guess(self) -> Floats:
         """The test set's curve on the grid: the median of its draws, which is best under the area between curves."""
