@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import logit
 from sklearn import metrics as exact
 
 import tacit
@@ -78,10 +82,83 @@ def test_best_threshold(case) -> None:  # type: ignore[no-untyped-def]
         m.best_threshold(1.0, -1.0)
 
 
-def test_an_unknown_class_makes_everything_unknown() -> None:
-    m = tacit.roc_curve(np.zeros(100), np.linspace(0, 1, 100), epsilon=10.0, random_state=0).metrics
-    found = m.recall(0.5)
-    assert (found.low, found.high) == (0.0, 1.0)
+def test_the_best_threshold_has_an_interval(case) -> None:  # type: ignore[no-untyped-def]
+    """It holds the population's best threshold, which is ½ where costs are equal and scores are probabilities."""
+    m = case[2]
+    wide, narrow = (m.best_threshold(level=level) for level in (0.95, 0.5))
+    assert wide.low <= narrow.low <= narrow.threshold <= narrow.high <= wide.high
+    assert wide.low < 0.5 < wide.high < wide.low + 0.3
+    assert wide.interval == (wide.low, wide.high)
+    assert (wide[0], len(wide), tuple(wide)[1]) == (wide.threshold, 2, wide.cost)
+    with pytest.raises(ParameterError, match="'level'"):
+        m.best_threshold(level=2.0)
+
+
+def ends(found: Any) -> tuple[Any, Any]:
+    return np.unique(found.low).tolist(), np.unique(found.high).tolist()
+
+
+@pytest.mark.parametrize("method", ["auto", "recursive-medians"])
+def test_an_unknown_class_makes_everything_unknown(method: str) -> None:
+    curve = tacit.roc_curve(np.zeros(100), np.linspace(0, 1, 100), epsilon=10.0, method=method, random_state=0)
+    m = curve.metrics
+    assert curve.unknown
+    for name in ("recall", "accuracy", "precision", "f1"):
+        assert ends(getattr(m, name)(0.5)) == ([0.0], [1.0])
+    assert all(ends(found) == ([0.0], [np.inf]) for found in m.confusion_matrix(0.5).values())
+    for found in (m.average_precision(), m.calibration_error(), m.precision_recall(), m.calibration()):
+        assert ends(found) == ([0.0], [1.0])
+    lift = m.lift()
+    assert (lift.low == 0).all()
+    assert lift.high == pytest.approx(1 / lift.x)
+    best = m.best_threshold(1.0, 5.0)
+    assert (best.interval, ends(best.cost)) == ((0.0, np.inf), ([0.0], [5.0]))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_unknown_curve_is_not_told_from_a_good_one(case, turned: bool) -> None:  # type: ignore[no-untyped-def]
+    m = case[2]
+    unknown = tacit.roc_curve(np.zeros(100), np.linspace(0, 1, 100), epsilon=10.0, random_state=0)
+    pair = (unknown, m._curve) if turned else (m._curve, unknown)
+    found = tacit.compare(*pair)
+    assert found.unknown
+    assert found.probability == 0.5
+    low, high = found.interval()
+    assert high - low > 1.0
+    assert low < 0 < high
+    assert "unknown" in repr(found)
+    assert not tacit.compare(m._curve, m._curve).unknown
+
+
+def normal_truth(threshold: float) -> dict[str, float]:
+    """Metrics of logits N(2y − 1.5, 1) with 3 positives in 10."""
+    fpr, tpr = stats.norm.sf(logit(threshold), (-1.5, 0.5))
+    tp, fp = 0.3 * tpr, 0.7 * fpr
+    accuracy, precision = tp + 0.7 - fp, tp / (tp + fp)
+    return {"recall": tpr, "accuracy": accuracy, "precision": precision, "f1": 2 * tp / (tp + fp + 0.3)}
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(2000, 0.25), (2000, 0.1)])
+def test_intervals_hold_the_population(n: int, epsilon: float) -> None:
+    """Where bins are few and wide, most of what is unknown is inside of them.
+
+    At 93 % the chance of fewer than 23 hits of 30 is below 1e-3. Rows taken as even inside of bins have 6 to 20.
+    """
+    rng = np.random.default_rng(4)
+    y = rng.random(400_000) < 0.3
+    area = exact.average_precision_score(y, rng.normal(2.0 * y))
+    hits = dict.fromkeys([*normal_truth(0.5), "average_precision"], 0)
+    widths = []
+    for seed in range(30):
+        y = rng.random(n) < 0.3
+        curve = tacit.roc_curve(y, 1 / (1 + np.exp(-rng.normal(2.0 * y - 1.5))), epsilon=epsilon, random_state=seed)
+        found = {name: (getattr(curve.metrics, name)(0.5), truth) for name, truth in normal_truth(0.5).items()}
+        found["average_precision"] = curve.metrics.average_precision(), area
+        for name, (estimate, truth) in found.items():
+            hits[name] += estimate.low <= truth <= estimate.high
+            widths.append(estimate.high - estimate.low)
+    assert min(hits.values()) >= 23
+    assert np.mean(widths) < 0.5
 
 
 @pytest.mark.parametrize("name", ["precision_recall", "lift", "calibration"])

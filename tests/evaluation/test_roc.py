@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -44,6 +45,7 @@ def check_valid(curve: Any) -> None:
     assert (high <= 1).all()
     first, last = curve.auc_interval()
     assert 0 <= first <= last <= 1
+    assert curve.unknown or first <= curve.auc <= last
     assert curve.auc == pytest.approx(metrics.auc(curve.fpr, curve.tpr))
 
 
@@ -188,6 +190,21 @@ def test_a_band_allows_for_rows_that_were_not_seen() -> None:
     assert (high[1:] == 1.0).all()
 
 
+@pytest.mark.parametrize("rounded", [False, True])
+def test_the_auc_is_in_its_interval_which_allows_for_unseen_rows(rounded: bool) -> None:
+    """Classes far apart, by scores or by answers of 0 and 1: three rows of 300 may go unseen, whatever the level."""
+    y = np.repeat([0, 1], 300)
+    for seed in range(5):
+        logits = np.random.default_rng(seed).normal(8 * y - 4)
+        scores = (logits > 0).astype(float) if rounded else 1 / (1 + np.exp(-logits))
+        curve = tacit.roc_curve(y, scores, epsilon=1.0, random_state=seed)
+        intervals = [curve.auc_interval(level) for level in (0.5, 0.8, 0.95, 0.99)]
+        assert all(low <= curve.auc <= high for low, high in intervals)
+        assert all(outer[0] <= inner[0] for inner, outer in itertools.pairwise(intervals))
+        assert all(inner[1] <= outer[1] for inner, outer in itertools.pairwise(intervals))
+        assert intervals[0][0] < 1 - 2 / 300
+
+
 class TestPaying:
     def test_one_charge_of_exactly_the_price(self) -> None:
         y, s = made_up(500)
@@ -311,6 +328,14 @@ class TestCompare:
         assert clear.interval()[0] > 0
         assert tacit.compare(b, a).probability == pytest.approx(1 - clear.probability, abs=0.01)
         assert 0.4 < tacit.compare(a, a).probability < 0.6
+
+    @pytest.mark.parametrize(("n", "options"), [(2000, {"method": "recursive-medians"}), (100_000, {})])
+    def test_curves_of_other_methods_and_sizes_are_compared(self, n: int, options: dict[str, str]) -> None:
+        a = tacit.roc_curve(*made_up(2000, distance=2.0), epsilon=1.0, random_state=1)
+        b = tacit.roc_curve(*made_up(n, distance=0.5), epsilon=1.0, random_state=2, **options)
+        assert len(a.auc_draws()) != len(b.auc_draws())
+        assert tacit.compare(a, b).probability > 0.9
+        assert tacit.compare(b, a).probability < 0.1
 
     def test_only_curves_are_compared(self) -> None:
         with pytest.raises(ParameterError, match="'curve_b'"):

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.errors import bad_parameter
-from tacit.evaluation.curve import RocCurve, check_level
+from tacit.evaluation.curve import RocCurve
+from tacit.evaluation.intervals import check_level
 from tacit.evaluation.model import Floats
 
 
@@ -18,23 +19,36 @@ class Comparison:
     Attributes
     ----------
     probability : float
-        That the population's AUC of the first is larger, noise and sampling both counted.
+        That the population's AUC of the first is larger, noise and sampling both counted. 0.5 where ``unknown``.
     difference : float
         Median of the difference in AUC.
+    unknown : bool
+        Whether one of the curves is unknown, so that its AUC may be anything from 0 to 1.
     """
 
     probability: float
     difference: float
     _draws: Floats
+    _unknown: tuple[RocCurve, RocCurve] | None = None
+
+    @property
+    def unknown(self) -> bool:
+        """Whether the AUC of one of the two may be anything."""
+        return self._unknown is not None
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """An interval for the difference in AUC."""
         tail = (1 - check_level("interval", level)) / 2
+        if self._unknown is not None:
+            (low, high), (least, most) = (curve.auc_interval(level) for curve in self._unknown)
+            return low - most, high - least
         low, high = np.quantile(self._draws, [tail, 1 - tail])
         return float(low), float(high)
 
     def __repr__(self) -> str:
         low, high = self.interval()
+        if self.unknown:
+            return "<which is better is unknown, because a class of a curve is too small to be told from an empty one>"
         return (
             f"<the first is better with probability {self.probability:.2f}; "
             f"difference in AUC {self.difference:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}>"
@@ -69,8 +83,11 @@ def compare(curve_a: RocCurve, curve_b: RocCurve) -> Comparison:
     for name, curve in (("curve_a", curve_a), ("curve_b", curve_b)):
         if not isinstance(curve, RocCurve):
             raise bad_parameter("compare", name, "a curve made by tacit.roc_curve", type(curve).__name__)
-    first, second = curve_a.auc_draws(), curve_b.auc_draws()
+    drawn = curve_a.auc_draws(), curve_b.auc_draws()
+    first, second = (np.resize(areas, max(map(len, drawn))) for areas in drawn)
     # Pair each draw of one with several of the other: independent, and smoother than one pairing.
     gaps = np.concatenate([first - np.roll(second, 37 * turn + 1) for turn in range(16)])
+    if curve_a.unknown or curve_b.unknown:
+        return Comparison(0.5, float(np.median(gaps)), gaps, (curve_a, curve_b))
     ties = float(np.mean(gaps == 0))
     return Comparison(float(np.mean(gaps > 0)) + ties / 2, float(np.median(gaps)), gaps)

@@ -19,10 +19,11 @@ from scipy.special import ndtr
 
 from tacit.desk.roc_family import Counted
 from tacit.desk.scores import Binned
-from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_roc, roc_html
+from tacit.evaluation.intervals import ROWS, check_level, widened
 from tacit.evaluation.metrics import Metrics
 from tacit.evaluation.model import Evidence, Floats, Model, Noise
+from tacit.evaluation.places import Paths, Places, inner_grid
 from tacit.evaluation.posterior import (
     curves,
     draw,
@@ -31,6 +32,7 @@ from tacit.evaluation.posterior import (
     draw_direct,
     generator,
     plain_curve,
+    rates_of,
     tied_bins,
     weighted_median,
 )
@@ -38,11 +40,11 @@ from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 
 NUMBER = 400
+MERGED_NUMBER = 300  # draws by the model where bins are merged: each costs more, and they differ less
 # Intervals are wider than the posterior says, for curves unlike those of the model: by this factor, and by more where
 # the release cannot correct the model, because the noise of a class total is large beside the class; and by a part
 # that falls with the root of the smaller class. The guide says how these were fixed.
 ROOM, MORE_ROOM, LARGE_NOISE, SMALL_CLASS = 1.08, 0.12, 0.1, 1.0
-ROWS = 3.0  # that none is seen among n rows is likely, at 5 %, as long as its share is below 3/n
 CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone is in 1 of 25 cases
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
 MODEL_BINS = 32  # beyond, bins are so full that counts speak for themselves
@@ -78,6 +80,14 @@ class ModelDraws:
             corners=self._corners,
         )
 
+    @cached_property
+    def paths(self) -> Paths:
+        """The same curves with steps inside of bins, and how many rows they are of."""
+        fpr = inner_grid(rates_of(self.population)[:, 0])
+        rates = np.stack([fpr, np.maximum.accumulate(self.population_curves(fpr), axis=1)], axis=1)
+        rates[:, :, -1] = 1.0
+        return Paths(rates, self.population.sum(axis=2), self._tied)
+
 
 class Draws:
     """Draws from the posterior: counts by class and bin (from the highest scores down) and curves on the grid.
@@ -88,22 +98,23 @@ class Draws:
 
     def __init__(self, evidence: Evidence, number: int) -> None:
         self._evidence, self._number = evidence, number
-        self._ties: NDArray[np.bool_] | None = None
+        self._tied: NDArray[np.bool_] | None = None
         if evidence.bins > MODEL_BINS:
             rng = generator(evidence)
             self.sample, self.population = draw_direct(evidence, rng, number=number)
-            self._ties = np.median(tied_bins(evidence, self.sample, rng), axis=0) > 0.5
+            self._tied = tied_bins(evidence, self.sample, rng)
         else:
             self.sample, self.population = self._modelled.sample, self._modelled.population
 
     @cached_property
     def _modelled(self) -> ModelDraws:
-        return ModelDraws(self._evidence.merged(MODEL_BINS), self._number)
+        merged = self._evidence.merged(MODEL_BINS)
+        return ModelDraws(merged, self._number if merged is self._evidence else min(self._number, MERGED_NUMBER))
 
     def best_guess(self) -> Floats:
         """The test set's curve on the grid: the median of its draws, which is best under the area between curves."""
-        if self._ties is not None:
-            return plain_curve(self.sample.mean(axis=0), GRID, self._ties)
+        if self._tied is not None:
+            return plain_curve(self.sample.mean(axis=0), GRID, np.median(self._tied, axis=0) > 0.5)
         middle = self._modelled.sample_curve(COARSE)
         middle[0], middle[-1] = 0.0, 1.0
         return np.asarray(PchipInterpolator(COARSE, np.maximum.accumulate(middle))(GRID))
@@ -112,6 +123,23 @@ class Draws:
     def population_curves(self) -> Floats:
         """Curves of populations that fit the release, on the coarse grid."""
         return self._modelled.population_curves(COARSE)
+
+    @cached_property
+    def middle(self) -> Floats:
+        """The median of these curves."""
+        return np.asarray(np.median(self.population_curves, axis=0))
+
+    @property
+    def paths(self) -> Paths:
+        """The same curves with steps inside of bins: for what depends on ranks alone."""
+        return self._modelled.paths
+
+    def places(self, cuts: Floats) -> Places:
+        """Where scores stand on curves, given the ends of bins as cells from the highest scores down."""
+        paths = self.paths
+        if self._tied is not None:  # many narrow bins: straight inside of each
+            paths = Paths(rates_of(self.population), self.population.sum(axis=2), self._tied)
+        return Places(cuts, paths, generator(self._evidence, b"places"))
 
 
 def read_evidence(binned: Binned) -> Evidence:
@@ -168,13 +196,17 @@ class RocCurve:
         return self._binned
 
     def auc_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """An interval for the area under the population's curve, noise and sampling included."""
-        tail = (1 - check_level("auc_interval", level)) / 2
+        """An interval for the area under the population's curve, noise and sampling included.
+
+        It holds ``auc``, and what that would be had three rows of one class stood where they do most, since three in n
+        may go unseen.
+        """
+        check_level("auc_interval", level)
         if self.unknown:
             return 0.0, 1.0
-        low, middle, high = np.quantile(self.auc_draws(), [tail, 0.5, 1 - tail])
-        room = self._room()
-        return max(float(middle - room * (middle - low)), 0.0), min(float(middle + room * (high - middle)), 1.0)
+        low, _, high = widened(self.auc_draws(), level, self.room())
+        least, most = _unseen_areas(self.posterior.middle, self._row)
+        return max(min(float(low), least, self.auc), 0.0), min(max(float(high), most, self.auc), 1.0)
 
     def auc_draws(self) -> Floats:
         """Areas under curves of populations that fit the release: draws from the posterior."""
@@ -185,15 +217,24 @@ class RocCurve:
         check_level("band", level)
         if self.unknown:
             return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
-        row = np.minimum(1.0 / np.maximum(self._evidence.counts.sum(axis=1), 2.0), 0.5)
         curves = self.posterior.population_curves
-        low, high = _together(curves, level, row, self._room())
+        low, high = _together(curves, level, self._row, self.room())
         low, high = np.minimum(low, self.tpr), np.maximum(high, self.tpr)
         low[0] = 0.0
         low[-1] = 1.0
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
-    def _room(self) -> float:
+    @property
+    def unseen(self) -> float:
+        """How many rows a count may miss: three by chance, and one standard deviation of its noise."""
+        return ROWS + math.sqrt(self._evidence.noise.variance)
+
+    @property
+    def _row(self) -> Floats:
+        """The share of its class that one row is, for negatives and positives."""
+        return np.asarray(np.minimum(1.0 / np.maximum(self._evidence.counts.sum(axis=1), 2.0), 0.5))
+
+    def room(self) -> float:
         """How much wider than the posterior's intervals are: a public rule of the sizes, the bins and the noise."""
         noise = math.sqrt(self._evidence.bins * self._evidence.noise.variance)
         smaller = max(float(self._evidence.counts.sum(axis=1).min()), 1.0)
@@ -255,21 +296,27 @@ class RocCurve:
 def _together(curves: Floats, level: float, row: Floats, room: float) -> tuple[Floats, Floats]:
     """A band that holds whole curves: the median, and so many times the pointwise interval to either side.
 
-    It also holds the median moved by three rows of either class: where none is seen, so many may be.
+    It also holds the median moved by three rows of either class.
     """
     low, middle, high = np.quantile(curves, [TAIL, 0.5, 1 - TAIL], axis=0)
     least = row[1] + (np.interp(COARSE + row[0], COARSE, middle) - np.interp(COARSE - row[0], COARSE, middle)) / 2
     below, above = np.maximum(middle - low, least), np.maximum(high - middle, least)
     away = np.maximum((middle - curves) / below, (curves - middle) / above)
     reach = room * np.quantile(away[:, 1:-1].max(axis=1), level)
-    aside, up = ROWS * row
-    low = np.minimum(middle - reach * below, np.interp(COARSE - aside, COARSE, middle) - up)
-    high = np.maximum(middle + reach * above, np.interp(COARSE + aside, COARSE, middle) + up)
+    least, most = _moved(middle, *(ROWS * row))
+    low, high = np.minimum(middle - reach * below, least), np.maximum(middle + reach * above, most)
     return np.interp(GRID, COARSE, low), np.interp(GRID, COARSE, high)
 
 
-def check_level(owner: str, level: float) -> float:
-    """Check the level of an interval."""
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 <= level < 1:
-        raise bad_parameter(owner, "level", "a number from 0.5 to below 1", level)
-    return float(level)
+def _moved(middle: Floats, aside: float, up: float) -> tuple[Floats, Floats]:
+    """The median curve moved down and up, so far along false and true positives."""
+    low, high = np.interp(COARSE - aside, COARSE, middle) - up, np.interp(COARSE + aside, COARSE, middle) + up
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def _unseen_areas(middle: Floats, row: Floats) -> tuple[float, float]:
+    """Least and most area under the median curve moved by three rows of one class, whichever makes more of it."""
+    aside, up = ROWS * row
+    moved = _moved(middle, aside, 0.0), _moved(middle, 0.0, up)
+    areas = np.array([[trapezoid(side, COARSE) for side in pair] for pair in moved])
+    return float(areas[:, 0].min()), float(areas[:, 1].max())

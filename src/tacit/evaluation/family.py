@@ -16,13 +16,17 @@ from scipy.special import ndtri
 from sklearn.isotonic import isotonic_regression
 
 from tacit.desk.roc_family import Counted
-from tacit.evaluation.curve import RocCurve, check_level
+from tacit.evaluation.curve import RocCurve
+from tacit.evaluation.intervals import ROWS, check_level
 from tacit.evaluation.model import Floats, Noise
+from tacit.evaluation.places import ACROSS, Paths, Places, bent
 from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 
 REPLICATES = 200
 SURE = 4.0  # standard deviations of noise that a class must hold before a bootstrap of it means anything
+FEW_BINS = 64  # beyond, what a curve does inside of a bin is left straight in metrics
+ANYWHERE = 2.0  # bends of such a spread fill the box between two thresholds
 UNSEEN = 2.0  # rows spread over the bins before sampling errors are drawn: an empty bin need not be empty next time
 
 
@@ -33,13 +37,26 @@ class Replicates:
     ----------
     sums : array of shape (replicates, 2, bins)
         Running counts of both classes from the highest scores down.
-    population : array of the same shape
-        Counts by bin.
     """
 
-    def __init__(self, sums: Floats) -> None:
-        self.sums = sums
-        self.population = np.diff(sums, axis=2, prepend=0.0) + 1e-6
+    def __init__(self, sums: Floats, rng: np.random.Generator) -> None:
+        self.sums, self._rng = sums, rng
+
+    @cached_property
+    def paths(self) -> Paths:
+        """Curves that go anywhere between what their bins allow."""
+        replicates, _, bins = self.sums.shape
+        steps = ACROSS if bins <= FEW_BINS else ACROSS[:1]
+        bends = ANYWHERE * self._rng.logistic(size=(replicates, 1, bins, 1))
+        shares = np.stack(np.broadcast_arrays(steps, bent(steps, bends[:, 0])), axis=1)
+        rates = rates_at(self.sums)
+        inner = rates[:, :, :-1, None] + np.diff(rates, axis=2)[..., None] * shares
+        found = np.concatenate([inner.reshape(replicates, 2, -1), rates[:, :, -1:]], axis=2)
+        return Paths(found, self.sums[:, :, -1] + 1e-6, np.zeros((replicates, bins), dtype=bool))
+
+    def places(self, cuts: Floats) -> Places:
+        """Where scores stand on curves, given the ends of bins as cells from the highest scores down."""
+        return Places(cuts, self.paths, self._rng)
 
 
 class FamilyCurve(RocCurve):
@@ -116,6 +133,15 @@ class FamilyCurve(RocCurve):
         below = np.where(before < 0, 0.0, low[1][np.maximum(before, 0)])
         return below, np.append(high[1], 1.0)[after]
 
+    def room(self) -> float:
+        """Intervals are as wide as replicates say: no model is behind them that real curves may be unlike."""
+        return 1.0
+
+    @property
+    def unseen(self) -> float:
+        """How many rows a count may miss: three by chance, and one standard deviation of its noise."""
+        return ROWS + float(np.sqrt(self._noise.variance))
+
     @cached_property
     def posterior(self) -> Any:
         """The bootstrap's replicates, behind all intervals."""
@@ -127,7 +153,8 @@ class FamilyCurve(RocCurve):
         totals = None
         if counted.totals is not None:
             totals = counts.sum(axis=2) + _drawn(self._totals_noise, (REPLICATES, 2), rng)
-        return Replicates(self._monotone(self._merged(np.cumsum(counts, axis=2) + noise, totals)))
+        sums = self._monotone(self._merged(np.cumsum(counts, axis=2) + noise, totals))
+        return Replicates(sums, self._generator(b"inside of bins"))
 
     def _running(self, released: NDArray[Any]) -> Floats:
         """Running counts from the highest scores down."""

@@ -5,23 +5,28 @@ Public side; everything here is post-processing of a curve's posterior draws, at
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.integrate import trapezoid
 
 from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_band
+from tacit.evaluation.intervals import check_level, widened
 from tacit.evaluation.model import Floats
-from tacit.evaluation.posterior import rates_of
-from tacit.privacy.grid import scores_at
+from tacit.evaluation.places import along
+from tacit.privacy.grid import CELLS, scores_at
 
 if TYPE_CHECKING:
     from tacit.evaluation.curve import RocCurve
 
 LEVEL = 0.95
 GROUPS = 8
+FINE = np.arange(8) / 8  # steps inside of a bin, along the grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +66,57 @@ class Band:
         return plot_band(self, ax)
 
 
+class Outcomes(NamedTuple):
+    """True and false positives and negatives, one a draw."""
+
+    tp: Floats
+    fp: Floats
+    fn: Floats
+    tn: Floats
+
+    @classmethod
+    def of(cls, rates: Floats, sizes: Floats) -> Outcomes:
+        """What so much of each class above a threshold comes to."""
+        (fp, tp), (tn, fn) = (rates * sizes).T, ((1 - rates) * sizes).T
+        return cls(tp, fp, fn, tn)
+
+
+Metric = Callable[[Outcomes], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class BestThreshold:
+    """The threshold of least expected cost, in an interval from ``low`` to ``high``, and its ``cost`` a row.
+
+    It unpacks as a pair: ``threshold, cost = curve.metrics.best_threshold()``. A threshold is infinite where it is best
+    to call nothing positive.
+    """
+
+    threshold: float
+    low: float
+    high: float
+    cost: Estimate
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Thresholds that may be the best for the population."""
+        return self.low, self.high
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.threshold, self.cost))
+
+    def __getitem__(self, place: int) -> Any:
+        return (self.threshold, self.cost)[place]
+
+    def __len__(self) -> int:
+        return 2
+
+
 class Metrics:
     """Metrics of a classifier from one private release. Get it as ``curve.metrics``.
 
-    Intervals are about the population that the test set was drawn from, with its class balance.
+    Intervals are about the population that the test set was drawn from, with its class balance. They count noise,
+    sampling, and that no count tells where between two cuts rows stand.
 
     Parameters
     ----------
@@ -73,39 +125,30 @@ class Metrics:
 
     def __init__(self, curve: RocCurve) -> None:
         self._curve = curve
-        draws = curve.posterior
-        self._counts = draws.population  # (draws, class, bin from the highest scores down)
-        self._rates = rates_of(self._counts)
-        self._sizes = self._counts.sum(axis=2)
         self._cuts = curve.cuts[::-1].astype(np.float64)
+        self._places = curve.posterior.places(self._cuts)
 
     # -- at one threshold ---------------------------------------------------------------------------------------------
 
     def confusion_matrix(self, threshold: float, level: float = LEVEL) -> dict[str, Estimate]:
         """Expected numbers of true and false positives and negatives in the test set at a threshold."""
-        true, false = self._predicted(threshold)
-        parts = {"tp": true, "fp": false, "fn": self._sizes[:, 1] - true, "tn": self._sizes[:, 0] - false}
-        return {name: self._estimate(values, level, 0.0, np.inf) for name, values in parts.items()}
+        return self._at(threshold, {name: attrgetter(name) for name in Outcomes._fields}, level, np.inf)
 
     def accuracy(self, threshold: float, level: float = LEVEL) -> Estimate:
         """Share of right predictions."""
-        true, false = self._predicted(threshold)
-        right = true + self._sizes[:, 0] - false
-        return self._estimate(right / self._sizes.sum(axis=1), level)
+        return self._one(threshold, lambda o: _ratio(o.tp + o.tn, o.tp + o.fp + o.fn + o.tn), level)
 
     def precision(self, threshold: float, level: float = LEVEL) -> Estimate:
         """Share of positives among predicted positives."""
-        true, false = self._predicted(threshold)
-        return self._estimate(_ratio(true, true + false), level)
+        return self._one(threshold, lambda o: _ratio(o.tp, o.tp + o.fp), level)
 
     def recall(self, threshold: float, level: float = LEVEL) -> Estimate:
         """Share of positives that are predicted."""
-        return self._estimate(self._predicted(threshold)[0] / self._sizes[:, 1], level)
+        return self._one(threshold, lambda o: _ratio(o.tp, o.tp + o.fn), level)
 
     def f1(self, threshold: float, level: float = LEVEL) -> Estimate:
         """Harmonic mean of precision and recall."""
-        true, false = self._predicted(threshold)
-        return self._estimate(2 * true / (true + false + self._sizes[:, 1]), level)
+        return self._one(threshold, lambda o: _ratio(2 * o.tp, 2 * o.tp + o.fp + o.fn), level)
 
     # -- curves -------------------------------------------------------------------------------------------------------
 
@@ -122,88 +165,157 @@ class Metrics:
     def lift(self, level: float = LEVEL) -> Band:
         """How many times more positives than by chance are in the top share of the scores, at shares up to 1."""
         shares = np.linspace(0.01, 1.0, 100)
-        weights = self._sizes / self._sizes.sum(axis=1, keepdims=True)
-        taken = weights[:, :1] * self._rates[:, 0] + weights[:, 1:] * self._rates[:, 1]
-        found = np.stack([np.interp(shares, t, r) for t, r in zip(taken, self._rates[:, 1], strict=True)])
-        return self._band(shares, found / shares, level, "Share of rows, highest scores first", "Lift")
+        paths = self._curve.posterior.paths
+        taken = _mixed(paths.rates, paths.sizes)
+        found = along(shares, taken, paths.rates[:, 1])
+        return self._band(shares, found / shares, level, "Share of rows, highest scores first", "Lift", 1 / shares)
 
     def calibration(self, level: float = LEVEL) -> Band:
-        """Share of positives among neighbouring scores, in eight groups: for scores that are probabilities."""
-        middles, positives, both = self._groups()
-        order = np.argsort(np.median(middles, axis=0))
-        shares = _ratio(positives, both)[:, order]
-        return self._band(np.median(middles, axis=0)[order], shares, level, "Score", "Share of positives")
+        """Share of positives around eight scores, among an eighth of all rows: for scores that are probabilities.
+
+        The eight scores are the mean ones of eighths of the rows, from the lowest scores to the highest.
+        """
+        means, _ = self._groups()
+        scores = np.sort(np.median(means, axis=0))
+        shares = self._shares_around(self._cells_of(scores))
+        return self._band(scores, shares, level, "Score", "Share of positives")
 
     def calibration_error(self, level: float = LEVEL) -> Estimate:
-        """Expected calibration error over the same eight groups. Noise makes it larger, never smaller."""
-        middles, positives, both = self._groups()
-        gaps = np.abs(_ratio(positives, both) - middles)
-        return self._estimate((gaps * both).sum(axis=1) / both.sum(axis=1), level)
+        """Expected calibration error: mean distance of scores and shares of positives, over eighths of the rows.
 
-    def best_threshold(self, false_positive: float = 1.0, false_negative: float = 1.0) -> tuple[float, Estimate]:
-        """The threshold of least expected cost, and that cost a row."""
+        Noise makes the error of a draw larger, never smaller. So the value is that of the middle of all draws, and the
+        interval begins where it would be without what draws differ by.
+        """
+        means, shares = self._groups()
+        gaps = shares - means
+        middle = np.median(gaps, axis=0)
+        value = float(np.abs(middle).mean())
+        apart = self._curve.room() * np.quantile(np.abs(gaps - middle).mean(axis=1), check_level("metrics", level))
+        found = self._estimate(np.abs(gaps).mean(axis=1), level)
+        return Estimate(value, max(min(value - apart, found.low), 0.0), max(value, found.high))
+
+    def best_threshold(
+        self, false_positive: float = 1.0, false_negative: float = 1.0, level: float = LEVEL
+    ) -> BestThreshold:
+        """The threshold of least expected cost with that cost a row, and an interval for either."""
         for name, cost in (("false_positive", false_positive), ("false_negative", false_negative)):
             if not 0 <= cost < np.inf:
                 raise bad_parameter("best_threshold", name, "a cost of at least 0", cost)
-        costs = (
-            false_positive * self._rates[:, 0] * self._sizes[:, :1]
-            + false_negative * (1 - self._rates[:, 1]) * self._sizes[:, 1:]
-        ) / self._sizes.sum(axis=1, keepdims=True)
+        (fpr, tpr), sizes = np.moveaxis(self._fine, 1, 0), self._places.sizes
+        sums = false_positive * fpr * sizes[:, :1] + false_negative * (1 - tpr) * sizes[:, 1:]
+        costs = _ratio(sums, sizes.sum(axis=1, keepdims=True))
         best = int(np.argmin(np.median(costs, axis=0)))
-        (threshold,) = self._scores(self._cuts[[best]])
-        return float(threshold), self._estimate(costs[:, best], LEVEL, 0.0, np.inf)
+        spent = self._estimate(costs[:, best], level, max(false_positive, false_negative))
+        low, _, high = self._quantiles(self._cells[np.argmin(costs, axis=1)], level, float(CELLS))
+        cells = np.array([self._cells[best], min(low, self._cells[best]), max(high, self._cells[best])])
+        threshold, first, last = (float(score) for score in self._scores(cells))
+        return BestThreshold(threshold, first, last, spent)
 
     # -- how it works -------------------------------------------------------------------------------------------------
 
-    def _predicted(self, threshold: float) -> tuple[Floats, Floats]:
-        """True and false positives at a threshold; bins are taken as even along the grid."""
+    def _at(self, threshold: float, metrics: dict[str, Metric], level: float, most: float = 1.0) -> dict[str, Estimate]:
+        """Metrics of outcomes at a threshold."""
         low, high = self._curve.score_range
         if not isinstance(threshold, int | float) or threshold != threshold:
             raise bad_parameter("metrics", "threshold", "a number", threshold)
         cell = self._curve.cell_of((threshold - low) / (high - low))
-        place = np.interp(-cell, -self._cuts, np.arange(len(self._cuts)))
-        index, share = int(min(place, len(self._cuts) - 2)), place - int(min(place, len(self._cuts) - 2))
-        rates = self._rates[:, :, index] * (1 - share) + self._rates[:, :, index + 1] * share
-        return rates[:, 1] * self._sizes[:, 1], rates[:, 0] * self._sizes[:, 0]
+        rates, sizes = self._places.rates(np.array([cell]))[:, :, 0], self._places.sizes
+        moved, middle = self._unseen(cell, rates), np.median(sizes, axis=0, keepdims=True)
+        found = {}
+        for name, metric in metrics.items():
+            estimate = self._estimate(metric(Outcomes.of(rates, sizes)), level, most)
+            others = np.clip(metric(Outcomes.of(moved, middle)), 0.0, most)
+            ends = min(estimate.low, *others), max(estimate.high, *others)
+            found[name] = Estimate(estimate.value, float(ends[0]), float(ends[1]))
+        return found
+
+    def _one(self, threshold: float, metric: Metric, level: float) -> Estimate:
+        return self._at(threshold, {"it": metric}, level)["it"]
+
+    def _unseen(self, cell: float, rates: Floats) -> Floats:
+        """The middle of the rates at a cell, and that with as many rows of one class moved over it as may go unseen.
+
+        Nothing is beyond the ends of the range.
+        """
+        middle = np.median(rates, axis=0)
+        if not 0 < cell < CELLS:
+            return middle[None]
+        rows = self._curve.unseen
+        aside, up = rows / np.maximum(np.median(self._places.sizes, axis=0), 2 * rows)
+        steps = np.array([[0.0, 0.0], [aside, 0.0], [-aside, 0.0], [0.0, up], [0.0, -up]])
+        return np.asarray(np.clip(middle + steps, 0.0, 1.0))
 
     def _precision_at(self, recalls: Floats) -> Floats:
-        rows = []
-        for (fpr, tpr), (negatives, positives) in zip(self._rates, self._sizes, strict=True):
-            false = np.interp(recalls, tpr, fpr) * negatives
-            rows.append(_ratio(recalls * positives, recalls * positives + false))
-        found = np.stack(rows)
+        paths = self._curve.posterior.paths
+        false = along(recalls, paths.rates[:, 1], paths.rates[:, 0]) * paths.sizes[:, :1]
+        true = recalls * paths.sizes[:, 1:]
+        found = _ratio(true, true + false)
         found[:, 0] = found[:, 1]
         return found
 
-    def _groups(self) -> tuple[Floats, Floats, Floats]:
-        """Mean score, positives and all rows of up to eight runs of bins, for each draw."""
-        both = self._counts.sum(axis=1)
-        shape = (len(both), min(GROUPS, both.shape[1]), -1)
-        middles = self._scores((self._cuts[:-1] + self._cuts[1:]) / 2)
-        sums = both.reshape(shape).sum(axis=2)
-        means = _ratio((both * middles).reshape(shape).sum(axis=2), sums)
-        return means, self._counts[:, 1].reshape(shape).sum(axis=2), sums
+    @cached_property
+    def _cells(self) -> Floats:
+        """Cells from the highest down: all cuts, and some between them."""
+        steps = self._cuts[:-1, None] + np.diff(self._cuts)[:, None] * FINE
+        return np.append(np.rint(steps).ravel(), self._cuts[-1])
+
+    @cached_property
+    def _fine(self) -> Floats:
+        return self._places.rates(self._cells)
+
+    def _groups(self) -> tuple[Floats, Floats]:
+        """Mean score and share of positives of eighths of the rows, the highest scores first, for each draw."""
+        taken = _mixed(self._fine, self._places.sizes)
+        scores = self._scores(np.minimum(self._cells, CELLS - 1))
+        steps = np.diff(taken, axis=1) * (scores[:-1] + scores[1:]) / 2
+        sums = np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0)))
+        ends = np.linspace(0.0, 1.0, GROUPS + 1)
+        means = GROUPS * np.diff(along(ends, taken, sums), axis=1)
+        positives = along(ends, taken, self._fine[:, 1])
+        return means, GROUPS * np.diff(positives, axis=1) * self._prevalence[:, None]
+
+    def _shares_around(self, cells: Floats) -> Floats:
+        """Shares of positives among the nearest eighth of the rows, half of it to either side of each cell."""
+        sizes = self._places.sizes
+        here, taken = _mixed(self._places.rates(cells), sizes), _mixed(self._fine, sizes)
+        low, high = np.maximum(here - 0.5 / GROUPS, 0.0), np.minimum(here + 0.5 / GROUPS, 1.0)
+        positives = along(high, taken, self._fine[:, 1]) - along(low, taken, self._fine[:, 1])
+        return _ratio(positives * self._prevalence[:, None], high - low)
+
+    @property
+    def _prevalence(self) -> Floats:
+        return _ratio(self._places.sizes[:, 1], self._places.sizes.sum(axis=1))
 
     def _scores(self, cells: Floats) -> Floats:
         low, high = self._curve.score_range
         return np.asarray(low + (high - low) * scores_at(cells.astype(np.int64)))
 
-    def _estimate(self, draws: Floats, level: float, least: float = 0.0, most: float = 1.0) -> Estimate:
-        low, middle, high = _quantiles(draws, level)
-        if self._curve.unknown:
-            return Estimate(float(middle), least, most)
+    def _cells_of(self, scores: Floats) -> Floats:
+        low, high = self._curve.score_range
+        return np.array([self._curve.cell_of((score - low) / (high - low)) for score in scores])
+
+    def _estimate(self, draws: Floats, level: float, most: float = 1.0) -> Estimate:
+        low, middle, high = self._quantiles(draws, level, most)
         return Estimate(float(middle), float(low), float(high))
 
-    def _band(self, x: Floats, draws: Floats, level: float, x_label: str, y_label: str) -> Band:
-        low, middle, high = _quantiles(draws, level)
+    def _band(
+        self, x: Floats, draws: Floats, level: float, x_label: str, y_label: str, most: float | Floats = 1.0
+    ) -> Band:
+        low, middle, high = self._quantiles(draws, level, most)
         return Band(x, middle, low, high, x_label, y_label)
 
+    def _quantiles(self, draws: Floats, level: float, most: float | Floats) -> tuple[Floats, Floats, Floats]:
+        """Lower end, middle and upper end: wider than draws say by as much as intervals of the AUC are."""
+        low, middle, high = widened(draws, check_level("metrics", level), self._curve.room())
+        if self._curve.unknown:
+            return np.zeros_like(middle), middle, np.broadcast_to(most, middle.shape)
+        return np.maximum(low, 0.0), middle, np.minimum(high, most)
 
-def _quantiles(draws: Floats, level: float) -> Floats:
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 <= level < 1:
-        raise bad_parameter("metrics", "level", "a number from 0.5 to below 1", level)
-    tail = (1 - level) / 2
-    return np.asarray(np.quantile(draws, [tail, 0.5, 1 - tail], axis=0))
+
+def _mixed(rates: Floats, sizes: Floats) -> Floats:
+    """The share of all rows that is taken where so much of each class is."""
+    weights = sizes / sizes.sum(axis=1, keepdims=True)
+    return np.asarray((weights[:, :, None] * rates).sum(axis=1))
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

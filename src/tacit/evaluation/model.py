@@ -52,12 +52,14 @@ class Noise:
 
     def log_density(self, rest: Floats, spread: Floats) -> Floats:
         """Log-density, up to a constant, of this noise plus a normal deviate of the given spread."""
-        if self.gaussian or spread.min() > BROAD * self.scale:
-            variance = spread**2 + self.variance
-            # The constant is that of the other form, as draws of both may meet.
-            return np.asarray(-(rest**2) / variance / 2 - np.log(variance) / 2 + math.log(2 * self.scale) - LOG_ROOT)
-        up, down = self._sides(rest, spread)
-        return np.asarray(np.logaddexp(up, down) + (spread / self.scale) ** 2 / 2)
+        variance = spread**2 + self.variance
+        # The constant is that of the other form, as draws of both may meet.
+        found = np.asarray(-(rest**2) / variance / 2 - np.log(variance) / 2 + math.log(2 * self.scale) - LOG_ROOT)
+        narrow = spread <= BROAD * self.scale
+        if not self.gaussian and narrow.any():
+            up, down = self._sides(rest[narrow], spread[narrow])
+            found[narrow] = np.logaddexp(up, down) + (spread[narrow] / self.scale) ** 2 / 2
+        return found
 
     def draw_counts(self, released: Floats, mean: Floats, spread: Floats, rng: np.random.Generator) -> Floats:
         """Draw the true count, given its prior N(mean, spread²) and what was released."""
@@ -143,13 +145,12 @@ class State:
 def _tpr(z: Floats, separation: Floats, slope: Floats, wiggles: Floats) -> Floats:
     """The curve: Φ of a line in z, with wiggles that are cosines over the range where the curve bends."""
     u = (3.0 - z) / (separation + 3.0 + 3.0 / slope)[:, None]
-    angle = np.pi * np.clip(u, 0.0, 1.0)
-    first = np.cos(angle)
-    before, here = np.ones_like(first), first
+    here = np.cos(np.pi * np.clip(u, 0.0, 1.0, out=u))
+    before, twice = np.ones_like(here), 2 * here
     line = slope[:, None] * (separation[:, None] + z)
     for k in range(WIGGLES):  # Chebyshev: cos(kx) from the two before
-        line = line + wiggles[:, k, None] * here
-        before, here = here, 2 * first * here - before
+        line += wiggles[:, k, None] * here
+        before, here = here, twice * here - before
     return np.asarray(ndtr(line))
 
 
@@ -183,18 +184,21 @@ class Model:
         expected = np.maximum(shares * sizes[:, :, None], _LEAST)
         return State(d, 1 / sigma, wiggles, rough, z, fpr, tpr, sizes, expected)
 
-    def balances(self, state: State) -> tuple[Floats, Floats, Floats]:
-        """For each cut, the last level first: weight above minus below, its spread in a sample, and both together."""
+    def balances(self, state: State, variances: Floats) -> tuple[Floats, Floats, Floats]:
+        """For each cut, the last level first: weight above minus below, its spread in a sample, and both together.
+
+        ``variances`` are those of the counts of bins.
+        """
         weights = np.array(self.evidence.weights)[:, None]
         mass = (weights * state.expected).sum(axis=1)
-        variance = (weights**2 * (state.expected + state.misfit)).sum(axis=1)
-        gaps, variances, sums = [], [], []
+        variance = (weights**2 * variances).sum(axis=1)
+        gaps, squares, sums = [], [], []
         while mass.shape[1] > 1:
             gaps.append(mass[:, ::2] - mass[:, 1::2])
             mass, variance = mass[:, ::2] + mass[:, 1::2], variance[:, ::2] + variance[:, 1::2]
-            variances.append(variance)
+            squares.append(variance)
             sums.append(mass)
-        gap, square, total = (np.concatenate(parts, axis=1) for parts in (gaps, variances, sums))
+        gap, square, total = (np.concatenate(parts, axis=1) for parts in (gaps, squares, sums))
         return gap, np.sqrt(square), total
 
     def residuals(self, xi: Floats) -> Floats:
@@ -204,7 +208,7 @@ class Model:
         fit = (e.counts - state.expected) / np.sqrt(
             e.noise.variance + state.expected + (FIRST_MISFIT * state.expected) ** 2
         )
-        gap, spread, total = self.balances(state)
+        gap, spread, total = self.balances(state, state.expected + state.misfit)
         balance = gap * np.sqrt(1 / (e.balance.variance + spread**2) + 3 / total**2)
         return np.concatenate([fit.reshape(len(xi), -1), self._scaled(xi), balance], axis=1)
 
@@ -212,8 +216,9 @@ class Model:
         """The logarithm of the posterior density, up to a constant."""
         state = self.unfold(xi)
         e = self.evidence
-        fit = e.noise.log_density(e.counts - state.expected, np.sqrt(state.expected + state.misfit))
-        gap, spread, total = self.balances(state)
+        variances = state.expected + state.misfit
+        fit = e.noise.log_density(e.counts - state.expected, np.sqrt(variances))
+        gap, spread, total = self.balances(state, variances)
         # A cut's log-probability falls with its imbalance; but ties cannot be cut in two, and then any balance will do.
         balanced = e.balance.log_density(gap, spread) - math.log(2 * e.balance.scale)
         balance = np.logaddexp(balanced, np.log(TIES / 2 / total))

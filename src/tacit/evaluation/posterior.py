@@ -28,9 +28,9 @@ PROPOSALS, WIDEN, FRESH = 2, 1.05, (0.6, 0.3)
 STEPS, WORK = 24, 160  # moves of the chains, and moves times bins: with many bins the normal draw is nearly right
 
 
-def generator(evidence: Evidence) -> np.random.Generator:
-    """A generator that depends on the release alone."""
-    digest = hashlib.sha256(evidence.counts.tobytes()).digest()
+def generator(evidence: Evidence, purpose: bytes = b"") -> np.random.Generator:
+    """A generator that depends on the release alone, and on what it is for."""
+    digest = hashlib.sha256(purpose + evidence.counts.tobytes()).digest()
     return np.random.default_rng(int.from_bytes(digest[:8], "little"))
 
 
@@ -241,7 +241,8 @@ def curves(
     bends: Floats | None = None,
     corners: NDArray[np.bool_] | None = None,
 ) -> Floats:
-    """True-positive rates on a grid of false-positive rates: the smooth curve, warped to pass through the counts."""
+    """True-positive rates on a grid of false-positive rates, one for all or one a draw: the smooth curve, warped to
+    pass through the counts."""
     rates = rates_of(counts)
     model = np.zeros((2, len(counts), rates.shape[2]))
     model[:, :, 1:-1] = state.fpr, state.tpr
@@ -270,7 +271,8 @@ def _warped(
     curves are, a curve keeps the given share of its sag. In a corner it follows the chords of the neighbouring bins,
     prolonged, which is as high as a concave curve can be. Over ties it is straight.
     """
-    place = np.stack([np.searchsorted(knots, grid, side="right") for knots in rates[:, 0, 1:-1]])
+    grid = np.broadcast_to(grid, (len(rates), grid.shape[-1]))
+    place = np.stack([np.searchsorted(*pair, side="right") for pair in zip(rates[:, 0, 1:-1], grid, strict=True)])
 
     def here(values: NDArray[Any]) -> NDArray[Any]:
         return np.take_along_axis(values, place, axis=1)
