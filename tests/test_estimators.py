@@ -115,7 +115,7 @@ def test_scikit_learn_s_checks(name: str) -> None:
 def test_scikit_learn_s_checks_of_estimators_as_they_come(name: str) -> None:
     passed, failed = run_checks(*AS_THEY_COME[name])
     assert not failed
-    assert len(passed) >= 28
+    assert len(passed) >= 24  # without a seed of its own, checks that compare two fits are left out
 
 
 def test_a_chain_is_as_deterministic_as_its_halves() -> None:
