@@ -156,9 +156,9 @@ def many_texts() -> Pair:
     return Pair("one of many texts", usual, Texts([*usual.texts, "supercalifragilistic"], [*usual.y, 1]))
 
 
-def many_rows(width: int = 2) -> Pair:
-    """A pair that is large enough for a regression of two columns at ε = 4."""
-    usual = _rows([[], [1]] * 40, [0, 1] * 40, width)
+def many_rows(width: int = 2, times: int = 40) -> Pair:
+    """A pair that is large enough for a regression of two columns at ε = 4; of 400 rows they are counted as well."""
+    usual = _rows([[], [1]] * times, [0, 1] * times, width)
     return table_pair("one of many rows", usual, _rows([[0]], [1], width))
 
 

@@ -262,7 +262,7 @@ def _tabular(epsilon: float) -> Callable[[Table], Any]:
 
     def run(data: Table) -> Any:
         model = tacit.TabularClassifier(epsilon, schema=schema).fit(_columns(data), data.y)
-        return model.weights_, model.intercept_
+        return model.weights_, model.intercept_, model.clearness_
 
     return run
 
@@ -364,9 +364,10 @@ def _runs() -> Iterator[Entry]:
         yield by_runs(name, _many(run, pair), runs=number, covers=(covered,))
     learnt = _many(_text, many_texts())
     yield by_runs("TextClassifier.fit by regression", learnt, runs=200, covers=("TextClassifier",), epsilons=(4.0,))
-    regressed = _many(_tabular, many_rows())
-    name = "TabularClassifier.fit by regression"
-    yield by_runs(name, regressed, runs=300, covers=("TabularClassifier",), epsilons=(4.0,))
+    for name, pair in (("", many_rows()), (" and counts", many_rows(times=200))):
+        regressed = _many(_tabular, pair)
+        called = f"TabularClassifier.fit by regression{name}"
+        yield by_runs(called, regressed, runs=300, covers=("TabularClassifier",), epsilons=(4.0,))
 
 
 REPLAYS = list(_replays())

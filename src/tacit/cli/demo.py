@@ -18,7 +18,6 @@ from tacit.cli import common
 from tacit.errors import BudgetError
 
 TEXT = "train, evaluate and report on a sensitive survey under a budget of ε = 1, offline"
-FILES = ("model.json", "report.html", "features.csv", "receipt.json", "curve.json", "roc.csv", "roc.png")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -137,7 +136,9 @@ def _tell_curve(result: Any, what: str) -> None:
 
 def _keep(result: Any, folder: Path) -> dict[str, Any]:
     """Write the files of a result; those of an earlier demo, which are the same, give way. Returns what was found."""
-    for name in FILES:
+    from tacit.report.files import OUTPUTS
+
+    for name in OUTPUTS:
         (folder / name).unlink(missing_ok=True)
     fresh = folder / ".new"
     shutil.rmtree(fresh, ignore_errors=True)
