@@ -352,7 +352,7 @@ class Workflow:
         receipt = whole_receipt(named, account)
         question: dict[str, Any] = {
             "dataset": account.name,
-            "label": self.label,
+            "label": self.label or model.input_.get("label"),
             "classes": list(self.classes),
             "epsilon": self.budget.epsilon,
             "delta": self.budget.delta,

@@ -82,6 +82,7 @@ def test_a_table_with_persons(capsys: pytest.CaptureFixture[str]) -> None:
     facts = json.loads(out)
     assert facts["receipt"]["unit"] == "user (column 'person', at most 2 rows)"
     assert tacit.load("out/model.json").classes_.tolist() == ["spam", "ham"], "the last one is positive"
+    assert "Predicting label in mail" in Path("out/report.html").read_text(), "the schema names the label"
     code, _, err = run(capsys, "evaluate", "out/model.json", "mail.csv", "--epsilon", "1", "--dataset", "mail")
     assert (code, "Remaining: ε = 0" in err) == (2, True)
 

@@ -128,6 +128,13 @@ def test_a_list_says_what_is_on_it(summary: Summary) -> None:
     assert "small ones may be chance" in page(replace(summary, told=False))
 
 
+def test_of_many_classes_all_but_the_last_are_the_other_side(summary: Summary) -> None:
+    text = page(replace(summary, question=summary.question | {"classes": ("low", "middle", "high")}))
+    assert "one <em>high</em> and one <em>not high</em>" in text
+    assert "is not high" in text
+    assert "is middle" not in text
+
+
 def test_a_lone_surrogate_can_be_stored(tmp_path: Path) -> None:
     text = page(summarise(question={"dataset": "odd \ud800 name"}, receipts=[]))
     (tmp_path / "report.html").write_text(text, encoding="utf-8")

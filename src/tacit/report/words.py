@@ -50,9 +50,11 @@ def unit_of(summary: Summary) -> str:
 
 
 def sides(summary: Summary) -> tuple[str, str]:
-    """What the negative and the positive class are called."""
+    """What the negative and the positive side are called: of more than two classes, all but the last are negative."""
     classes = [str(name) for name in summary.question.get("classes", ())]
-    return (classes[-2], classes[-1]) if len(classes) > 1 else ("negative", "positive")
+    if len(classes) > 2:
+        return f"not {classes[-1]}", classes[-1]
+    return (classes[0], classes[1]) if len(classes) == 2 else ("negative", "positive")
 
 
 def section(name: str, title: str, body: str) -> str:
