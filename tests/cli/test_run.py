@@ -15,6 +15,7 @@ import pytest
 
 import tacit
 from tacit.cli import common, main
+from tacit.cli.run import labels_of
 
 URL = "sqlite:///ledger.db"
 N = 900
@@ -85,6 +86,27 @@ def test_a_table_with_persons(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Predicting label in mail" in Path("out/report.html").read_text(), "the schema names the label"
     code, _, err = run(capsys, "evaluate", "out/model.json", "mail.csv", "--epsilon", "1", "--dataset", "mail")
     assert (code, "Remaining: ε = 0" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("form", "kind", "classes"),
+    [("csv", float, "0,1"), ("csv", int, "0.0,1.0"), ("parquet", float, "0.0,1.0"), ("jsonl", bool, "0,1")],
+)
+def test_classes_that_are_numbers_are_met_however_files_write_them(
+    capsys: pytest.CaptureFixture[str], form: str, kind: type, classes: str
+) -> None:
+    frame = pl.read_csv("mail.csv").with_columns(label=pl.Series([kind(i % 2) for i in range(N)]))
+    writers = {"csv": frame.write_csv, "parquet": frame.write_parquet, "jsonl": frame.write_ndjson}
+    writers[form](f"mail.{form}")
+    asked = ["--label", "label", "--text", "text", "--classes", classes, "--epsilon", "2", "--out", "out", "--json"]
+    code, out, _ = run(capsys, "run", f"mail.{form}", *asked)
+    assert (code, json.loads(out)["unknown"]) == (0, False)
+    assert tacit.load("out/model.json").classes_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("classes", ["007,008", "nan,inf", "1,other", f"{2**60},{2**60 + 1}"])
+def test_other_classes_stay_texts(classes: str) -> None:
+    assert labels_of(classes) == classes.split(",")
 
 
 def test_scores_stream_out_in_every_format(capsys: pytest.CaptureFixture[str]) -> None:

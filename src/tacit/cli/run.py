@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -121,14 +122,30 @@ def _classes(arguments: argparse.Namespace, schema: Any) -> list[Any]:
             remedy = "They are declared, never read from private data; the last one is positive."
             raise bad_parameter("tacit run", "--classes", "given, as in --classes ham,spam", None, remedy)
         return list(schema.classes)
-    names = common.words(arguments.classes)
     if schema is None:
-        return names
+        return labels_of(arguments.classes)
+    names = common.words(arguments.classes)
     known = {str(label): label for label in schema.classes}
     strange = [name for name in names if name not in known]
     if strange:
         raise bad_parameter("tacit run", "--classes", f"among the schema's {list(known)}", ", ".join(strange))
     return [known[name] for name in names]
+
+
+def labels_of(text: str) -> list[Any]:
+    """The labels in A,B: numbers if all are, so that 1 stands for the 1.0 of a file as well; else texts."""
+    names = common.words(text)
+    numbers = [_number(name) for name in names]
+    return names if None in numbers else numbers
+
+
+def _number(name: str) -> float | None:
+    """What is written as a number is one, unless it is too long."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            if str(kind(name)) == name and abs(kind(name)) < 2**53:
+                return kind(name)
+    return None
 
 
 def _text(result: Any, arguments: argparse.Namespace) -> str:
