@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import pickle
 from pathlib import Path
@@ -204,6 +205,48 @@ def test_missing_columns(csv_file, tmp_path: Path) -> None:
         labels(parquet)
     with pytest.raises(SchemaError, match="no column 'text'"):
         open_source(pl.DataFrame({"y": ["no"]}), SCHEMA)
+
+
+def test_a_name_that_is_nearly_right_is_told(csv_file, tmp_path: Path) -> None:
+    frame = pl.DataFrame({"y": ["no"], "text": ["a"], "Colour ": ["red"], "ages": [1]})
+    nearly = r"no column 'colour' \(is it 'Colour '\?\), 'age' \(is it 'ages'\?\)"
+    frame.write_parquet(tmp_path / "d.parquet")
+    with pytest.raises(SourceError, match=nearly) as caught:
+        labels(tmp_path / "d.parquet")
+    assert "header" not in str(caught.value), "Parquet has names in any case"
+    for data in (frame, frame.lazy(), frame.to_arrow(), frame.to_pandas()):
+        with pytest.raises(SchemaError, match=nearly):
+            open_source(data, SCHEMA)
+
+
+def test_the_first_line_of_a_delimited_file_may_be_a_row(csv_file) -> None:
+    path = csv_file("", header=f"y,text,Colour,{SECRET} aged\n")
+    with pytest.raises(SourceError, match=r"no column 'colour' \(is it 'Colour'\?\), 'age'\. ") as caught:
+        labels(path)
+    assert SECRET not in str(caught.value)
+
+
+def test_a_lazy_frame_may_lack_what_is_passed_beside_it() -> None:
+    frame = pl.DataFrame({"text": ["a", "b"], "y": ["no", "yes"]})
+    schema = Schema.text(("no", "yes"), label="y")
+    beside = count(open_source(frame.lazy().select("text"), schema, y=frame["y"]), Bounding(1))
+    assert open_exact(beside.labels).tolist() == [1, 1]
+
+
+def test_a_column_that_is_there_twice() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([["a", "b", "no"]], columns=["text", "text", "y"])
+    with pytest.raises(SchemaError, match="two columns 'text'"):
+        open_source(frame, Schema.text(("no", "yes"), label="y"))
+
+
+@pytest.mark.parametrize("header", [None, ("y", "text", "colour", "age")])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
+def test_utf_16_is_named(tmp_path: Path, header: tuple[str, ...] | None, name: str) -> None:
+    content = codecs.BOM_UTF16_BE + f"{HEADER}{GOOD}".encode("utf-16-be")
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    with pytest.raises(SourceError, match=r"UTF-16\. Write it in UTF-8"):
+        labels(tmp_path / name, options=FileOptions(header=header))
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet", "a.csv.gz"])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import tacit
@@ -46,6 +47,17 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "ε": (lambda: tacit.roc_curve(Y, X[:, 0], epsilon=0), "'epsilon' parameter of roc_curve"),
     "δ": (lambda: tacit.roc_curve(Y, X[:, 0], epsilon=1, delta=2), "'delta' parameter of roc_curve"),
+    "positive label": (lambda: tacit.roc_curve(Y, X[:, 0], epsilon=1, pos_label=None), "'pos_label' parameter"),
+    "no number": (lambda: tacit.roc_curve(Y, X[:, 0], epsilon=1, pos_label=np.nan), "'pos_label' parameter"),
+    "curve's seed": (
+        lambda: tacit.roc_curve(Y, X[:, 0], epsilon=1, random_state="a"),  # type: ignore[arg-type]
+        "'random_state' parameter of roc_curve",
+    ),
+    "lazy frame": (lambda: tacit.split(pl.LazyFrame({"a": Y}), Y), "'X' parameter of split.*Collect it"),
+    "generator": (lambda: tacit.split(X, (label for label in Y)), "'y' parameter of split"),
+    "dictionary": (lambda: tacit.split({"a": Y}, Y), "'X' parameter of split"),
+    "frame": (lambda: tacit.TextClassifier().fit(pl.DataFrame({"a": TEXTS}), Y), r"TextClassifier.*one column of it"),
+    "generated labels": (lambda: tacit.TextClassifier().fit(TEXTS, (y for y in Y)), "'y' must be .* Got generator"),
     "list of lists": (lambda: tacit.Workflow().run(X.tolist(), Y), "'X' parameter of Workflow.run"),
     "list of arrays": (lambda: tacit.Workflow().run(list(X), Y), "np.asarray"),
 }
@@ -62,3 +74,17 @@ def test_a_list_among_texts_is_one_more_text() -> None:
     odd: list[Any] = [*TEXTS, ["no", "text"]]
     result = tacit.Workflow(random_state=0).run(odd, [*Y, 1])
     assert isinstance(result.model, tacit.TextClassifier)
+
+
+def test_a_generator_of_numpy_is_a_seed() -> None:
+    for fit in (
+        lambda state: tacit.BernoulliNB(random_state=state).fit(X, Y).receipt_,
+        lambda state: tacit.TextClassifier(random_state=state).fit(TEXTS, Y).receipt_,
+        lambda state: tacit.roc_curve(Y, X[:, 0], epsilon=1, random_state=state).receipt,
+    ):
+        assert "not private" in fit(np.random.RandomState(0))["status"]
+
+
+def test_a_lazy_frame_is_a_matrix() -> None:
+    model = tacit.BernoulliNB().fit(pl.LazyFrame(X), Y)
+    assert (model.predict(pl.LazyFrame(X)) == model.predict(pl.DataFrame(X))).all()

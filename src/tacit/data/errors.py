@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 from tacit.errors import TacitError
 
 
@@ -48,3 +51,20 @@ def row_error(what: str, *, file: str | None, line: int | None, column: str | No
     places = [f"file {file!r}" if file else "", f"line {line}" if line else "", f"column {column!r}" if column else ""]
     where = ", ".join(place for place in places if place)
     return RowError(f"{where}: {what}. {remedy}".strip(": "), file=file, line=line, column=column)
+
+
+def name_absent(absent: Iterable[str], present: Iterable[str], *, likeness: float = 0.75) -> str:
+    """Columns that are not there, each with the name that may be meant: 'Age' (is it 'age'?), 'sex'.
+
+    Capitals, blanks and signs aside, that name is as alike as ``likeness`` says; with 1 it is the same.
+    """
+    known = {_letters(name): name for name in present}
+    told = []
+    for name in absent:
+        close = difflib.get_close_matches(_letters(name), filter(None, known), n=1, cutoff=likeness)
+        told.append(f"{name!r} (is it {known[close[0]]!r}?)" if close else repr(name))
+    return ", ".join(told)
+
+
+def _letters(name: str) -> str:
+    return "".join(sign for sign in name.casefold() if sign.isalnum())

@@ -26,7 +26,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from tacit.data import readers
-from tacit.data.errors import SourceError
+from tacit.data.errors import SourceError, name_absent
 from tacit.data.features import check_kinds
 from tacit.data.readers import FORMATS, FileOptions, Format, Piece, column_names
 
@@ -137,13 +137,16 @@ def check_files(paths: list[Path], columns: list[str], options: FileOptions, *, 
             present = column_names(path, options.settled(format))
             absent = [name for name in columns if name not in present]
             if absent:
-                raise SourceError(
-                    f"The file {str(path)!r} has no column {', '.join(map(repr, absent))}. All files must hold every "
-                    "column that is declared: correct the names, or pass header= for a file that has no header "
-                    f"line{_other_delimiter(present)}.",
-                    file=str(path),
-                    column=absent[0],
-                )
+                raise _absent(path, absent, present, delimited=format in ("csv", "tsv"))
+
+
+def _absent(path: Path, absent: list[str], present: list[str], *, delimited: bool) -> SourceError:
+    """What is missing, and the remedy. The first line of a delimited file may be a row: of it no other word is told."""
+    names = name_absent(absent, present, likeness=1.0 if delimited else 0.75)
+    remedy = "All files must hold every column that is declared: correct the names"
+    if delimited:
+        remedy += f", or pass header= for a file that has no header line{_other_delimiter(present)}"
+    return SourceError(f"The file {str(path)!r} has no column {names}. {remedy}.", file=str(path), column=absent[0])
 
 
 def _other_delimiter(names: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -87,9 +88,12 @@ def column_names(path: Path, options: FileOptions) -> list[str]:
                 f"The first line of {str(path)!r} is not a JSON object. Is it JSON Lines?", file=str(path)
             )
         return list(record)
-    if options.header is not None:
-        return list(options.header)
     with _unzipped(path) as file:
+        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            raise SourceError(f"The file {str(path)!r} is written in UTF-16. Write it in UTF-8.", file=str(path))
+        if options.header is not None:
+            return list(options.header)
+        file.seek(0)
         text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
         names: list[str] = next(_records(text, options), [])
     if len(set(names)) < len(names):

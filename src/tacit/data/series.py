@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tacit.data.columns import EXACT
 from tacit.data.features import as_text
 from tacit.data.text import valid_text
-from tacit.errors import bad_parameter
+from tacit.errors import ParameterError
 
 MOST_BITS = 1024
 """Whole numbers of more bits are written in hexadecimal: Python refuses to write them out."""
@@ -42,7 +42,8 @@ def as_series(name: str, values: Any) -> pl.Series:
         return _object_series(name, values.to_numpy(dtype=object).tolist())
     array = np.asarray(values) if not hasattr(values, "to_numpy") else values.to_numpy()
     if array.ndim != 1:
-        raise bad_parameter("open_source", name, "one-dimensional", f"{array.ndim} dimensions")
+        got = f"{array.ndim} dimensions" if array.ndim else type(values).__name__
+        raise ParameterError(f"{name!r} must be one-dimensional: a list, an array or one column of a frame. Got {got}.")
     if array.dtype.kind in "OUT":
         return _object_series(name, array.tolist())
     return pl.Series(name, _in_known_steps(array))

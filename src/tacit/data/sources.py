@@ -19,7 +19,7 @@ import scipy.sparse as sp
 import xxhash
 
 from tacit.data.columns import SparseColumn
-from tacit.data.errors import SchemaError
+from tacit.data.errors import SchemaError, name_absent
 from tacit.data.features import Where, check_kinds, encode, label_codes
 from tacit.data.files import FileOptions, check_files, check_whole, format_of, list_files, pieces, reading_of
 from tacit.data.hashing import Longs
@@ -132,12 +132,7 @@ def open_source(
         return _open_matrix(data, schema, y, persons, strict, declared)
     frame = as_frame(data, schema)
     frame = _with_side_columns(frame, schema, y, persons)
-    absent = [name for name in schema.names_needed if name not in frame.columns]
-    if absent:
-        raise SchemaError(
-            f"The data have no column {', '.join(map(repr, absent))}. Correct the names in the schema.",
-            column=absent[0],
-        )
+    check_columns(data, frame, schema)
     labels = None
     if schema.label is None:
         if y is None:
@@ -245,16 +240,34 @@ def _array_labels(y: Any, schema: Schema, strict: Where | None, n_rows: int) -> 
     return label_codes(series, schema, strict, "y")
 
 
+def check_columns(data: Any, frame: pl.DataFrame, schema: Schema) -> None:
+    """Refuse a table without a declared column; ``frame`` is what was made of ``data``, which may name more columns."""
+    absent = [name for name in schema.names_needed if name not in frame.columns]
+    if not absent:
+        return
+    present = frame.columns
+    if isinstance(data, pl.LazyFrame):
+        present = data.collect_schema().names()
+    elif hasattr(data, "iloc"):
+        present = [str(name) for name in data.columns]
+    names = name_absent(absent, present)
+    raise SchemaError(f"The data have no column {names}. Correct the declared names.", column=absent[0])
+
+
 def as_frame(data: Any, schema: Schema) -> pl.DataFrame:
     """A table from whatever a user has: a frame, an Arrow table, an array, a list of texts."""
     if isinstance(data, pl.DataFrame):
         return data
     if isinstance(data, pl.LazyFrame):
-        return data.select(schema.names_needed).collect()
+        present = data.collect_schema().names()
+        return data.select(name for name in schema.names_needed if name in present).collect()
     if isinstance(data, pa.Table | pa.RecordBatch):
         return pl.DataFrame(pl.from_arrow(data))
     if hasattr(data, "columns") and hasattr(data, "iloc"):  # pandas, without importing it
         wanted = [name for name in schema.names_needed if name in data.columns]
+        twice = next((name for name in wanted if list(data.columns).count(name) > 1), None)
+        if twice is not None:
+            raise SchemaError(f"The data have two columns {twice!r}. Rename or drop one of them.", column=twice)
         return pl.DataFrame([as_series(name, data[name]) for name in wanted])
     if isinstance(data, np.ndarray) and data.ndim == 2:
         names = [column.name for column in schema.columns]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import numbers
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Set
 from fractions import Fraction
 from typing import Any
 
@@ -101,6 +101,7 @@ def split(
         )
     purpose = f"split|{Fraction(float(test_size))}|{'row' if persons is None else 'person'}"
     seed = _seed(account, purpose, random_state, "random_state")
+    _check_in_memory(X=X, y=() if y is None else y, persons=() if persons is None else persons)
     coins = _raw_coins(X, y, persons, seed)
     test = coins < limit
     parts: list[Any] = [rows_of(X, ~test), rows_of(X, test)]
@@ -216,6 +217,15 @@ def source_coins(rows: Rows, hasher: FeatureHasher) -> Longs:
 
 
 # -- data in memory without a schema --------------------------------------------------------------------------------
+
+
+def _check_in_memory(**given: Any) -> None:
+    for name, values in given.items():
+        odd = isinstance(values, str | bytes | Mapping | Set)
+        if odd or not (hasattr(values, "shape") or hasattr(values, "__len__")):
+            expected = "rows in memory: a list, an array, a matrix, a data frame or an Arrow table"
+            remedy = "Collect it first; files are split by tacit.Workflow."
+            raise bad_parameter("split", name, expected, type(values).__name__, remedy)
 
 
 def _raw_coins(X: Any, y: Any, persons: Any, seed: int) -> Longs:

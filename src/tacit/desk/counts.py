@@ -110,7 +110,8 @@ class Visit:
             self._source = data.source(schema)
         else:
             self._source = open_source(data, schema, y=y, persons=persons, version=version).checked()
-        self._seed = self.account.seed if account is not None or random_state is None else _derived(random_state)
+        seed = self.random_state
+        self._seed = self.account.seed if account is not None or seed is None else _derived(seed)
         self._batches: list[Rows] | None = None
         self._plan: Plan | Purse | None = None
         self._steps: dict[str, Mechanism] = {}

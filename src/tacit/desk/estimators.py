@@ -102,6 +102,8 @@ def _of_numbers(X: Any, owner: str) -> Any:
     """A matrix with numbers alone: a cell that is none becomes NaN, which counts as absent. An error would tell it."""
     if sp.issparse(X):
         return X
+    if isinstance(X, pl.LazyFrame):
+        X = X.collect()
     if isinstance(X, pl.DataFrame):
         return X.select(pl.Series(column.name, as_numbers(column, ())[0]) for column in X.get_columns())
     if hasattr(X, "columns") and hasattr(X, "iloc"):

@@ -9,10 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tacit.data.errors import SchemaError
 from tacit.data.features import encode
 from tacit.data.schema import CategoryColumn, NumberColumn, Schema, SparseColumn, TextColumn
-from tacit.data.sources import as_frame
+from tacit.data.sources import as_frame, check_columns
 from tacit.errors import ParameterError, bad_parameter
 from tacit.privacy.unit import Unit
 
@@ -66,11 +65,6 @@ def table_matrix(data: Any, schema: Schema) -> Any:
     """The rows of a table as a sparse binary matrix; labels and persons are not needed."""
     bare = replace(schema, label=None, unit=Unit.row())
     frame = as_frame(data, bare)
-    absent = [name for name in bare.names_needed if name not in frame.columns]
-    if absent:
-        raise SchemaError(
-            f"The data have no column {', '.join(map(repr, absent))}. Correct the names in the schema.",
-            column=absent[0],
-        )
+    check_columns(data, frame, bare)
     rows = encode(frame, bare, None, np.zeros(len(frame), dtype=np.int64))
     return sp.csr_array((np.ones(len(rows.indices)), rows.indices, rows.indptr), shape=(len(rows), bare.n_features))

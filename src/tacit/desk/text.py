@@ -187,6 +187,9 @@ def _texts(texts: Any, owner: str, name: str = "X") -> pl.Series:
         raise bad_parameter(owner, name, "a sequence of texts", type(texts).__name__)
     if isinstance(texts, np.ndarray) and texts.ndim == 2 and texts.shape[1] == 1:
         texts = texts.ravel()
+    if hasattr(texts, "columns") or hasattr(texts, "column_names"):
+        remedy = "Pass one column of it, such as X['message']."
+        raise bad_parameter(owner, name, "a sequence of texts", f"a frame ({type(texts).__name__})", remedy)
     series = as_series("text", texts)
     if isinstance(texts, list | tuple) or str(getattr(texts, "dtype", "")) == "object":
         return as_text(series, "text")  # whatever stands among the texts is one too: an error would tell that it does

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tacit.desk import roc_family
+from tacit.desk.checks import check_state
 from tacit.desk.scores import release_scores
 from tacit.errors import ParameterError, bad_parameter
 from tacit.evaluation.curve import RocCurve
@@ -48,7 +49,8 @@ def roc_curve(
         outside the range is moved to its end.
     epsilon, delta : float
         The price of the whole curve with everything that is derived from it.
-    pos_label : default 1
+    pos_label : text or number, default 1
+        The label of positive rows. It is never read from the data, which may have no such row.
     method : {"auto", "balanced-medians", "laplace", "fixed-space", "recursive-medians"}
         "auto" is "balanced-medians", our best. The last three are the paper's family in sound form, for comparison:
         thresholds at equal distances of the public grid, or of the scores, or at medians by smooth sensitivity.
@@ -95,11 +97,11 @@ def roc_curve(
     recipe = _recipe(method, counts, bins, branching)
     given: dict[str, Any] = {
         "budget": Budget(exact_epsilon(epsilon, "roc_curve"), exact_delta(delta, "roc_curve")),
-        "pos_label": pos_label,
+        "pos_label": _check_label(pos_label),
         "score_range": span,
         "persons": persons,
         "account": account,
-        "random_state": random_state,
+        "random_state": check_state(random_state, "roc_curve"),
     }
     if recipe is None:
         return RocCurve(release_scores(y_true, y_score, **given), span, pos_label)
@@ -128,6 +130,14 @@ def _recipe(method: str, counts: Any, bins: Any, branching: Any) -> roc_family.R
 
 def _whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _check_label(label: Any) -> Any:
+    """A label that no row can have would make every row negative, at the full price."""
+    plain = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(plain, str | int | float) or (isinstance(plain, float) and not math.isfinite(plain)):
+        raise bad_parameter("roc_curve", "pos_label", "the positive label: a text or a finite number", label)
+    return label
 
 
 def _check_range(span: Any) -> tuple[float, float]:
