@@ -27,8 +27,9 @@ def test_every_exported_name_can_be_had() -> None:
     assert sorted(tacit.__all__) == sorted(tacit._HOMES)
     for name in tacit.__all__:
         assert getattr(tacit, name) is not None
-    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'") as caught:
         tacit.Nonsense  # noqa: B018
+    assert (caught.value.name, caught.value.obj) == ("Nonsense", tacit), "Python then says what may be meant"
 
 
 def test_every_error_is_a_tacit_error() -> None:

@@ -89,6 +89,11 @@ def test_persons_with_several_rows_cost_more() -> None:
     assert four.rows_needed == pytest.approx(4 * one.rows_needed, abs=4)
 
 
+def test_a_forecast_shows_itself_in_notebooks() -> None:
+    expected = tacit.forecast(rows=2000, positives=500, features=10, epsilon=1.0)
+    assert repr(expected) == str(expected)
+
+
 def test_huge_sets_are_forecast_too() -> None:
     (found,) = tacit.forecast(rows=3_000_000_000, positives=10_000_000, features=10**7, epsilon=1.0, repeats=1).expected
     assert 0 < found.auc_width < 0.01

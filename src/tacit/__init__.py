@@ -5,6 +5,7 @@ The map of public names. Each is imported when first used, so that the command l
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -159,7 +160,7 @@ def __getattr__(name: str) -> Any:
         if _HOMES[name] == f"tacit.{name}" or (_HOMES[name].endswith(f".{name}") and not hasattr(home, name)):
             return home
         return getattr(home, name)
-    raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+    raise AttributeError(f"module 'tacit' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

@@ -123,6 +123,8 @@ class Forecast:
             lines += ["", _sentence(self.wanted)]
         return "\n".join(lines)
 
+    __repr__ = __str__  # notebooks show it
+
 
 def forecast(
     *,

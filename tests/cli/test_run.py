@@ -84,8 +84,9 @@ def test_a_table_with_persons(capsys: pytest.CaptureFixture[str]) -> None:
     assert facts["receipt"]["unit"] == "user (column 'person', at most 2 rows)"
     assert tacit.load("out/model.json").classes_.tolist() == ["spam", "ham"], "the last one is positive"
     assert "Predicting label in mail" in Path("out/report.html").read_text(), "the schema names the label"
-    code, _, err = run(capsys, "evaluate", "out/model.json", "mail.csv", "--epsilon", "1", "--dataset", "mail")
-    assert (code, "Remaining: ε = 0" in err) == (2, True)
+    for model in ("out/model.json", "out"):
+        code, _, err = run(capsys, "evaluate", model, "mail.csv", "--epsilon", "1", "--dataset", "mail")
+        assert (code, "Remaining: ε = 0" in err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -313,7 +314,7 @@ def write_much() -> None:
 
 
 def program(*arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tacit.cli", *arguments]
+    command = [sys.executable, "-m", "tacit", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -166,6 +166,10 @@ CSV = "id,label,text,job,age\n" + "".join(
 )
 
 
+def filled(text: str) -> str:
+    return text.replace("= []  # TODO", '= ["no", "yes"]  #')
+
+
 def test_a_draft_of_a_public_file_is_complete(tmp_path) -> None:
     path = tmp_path / "d.csv"
     path.write_text(CSV)
@@ -187,12 +191,16 @@ def test_a_draft_of_a_private_file_reads_names_alone(tmp_path) -> None:
     assert private == draft(["id", "label", "text", "job", "age"], public=False)
     assert "ham" not in private
     assert "TODO" in private
-    assert Schema.from_toml(private).label == "label"
+    with pytest.raises(SchemaError, match="'values' of 'id' in the schema must be at least 1"):
+        Schema.from_toml(private)
+    with pytest.raises(SchemaError, match=r"'classes' of .* must be at least 2"):
+        Schema.from_toml(private.replace("values = []", 'values = ["a"]'))
+    assert Schema.from_toml(filled(private)).label == "label"
 
 
 @given(st.lists(plain, min_size=2, max_size=5, unique=True))
-def test_drafts_from_any_names_are_valid(given_names: list[str]) -> None:
-    schema = Schema.from_toml(draft(given_names, public=False))
+def test_drafts_from_any_names_are_valid_once_they_are_filled_in(given_names: list[str]) -> None:
+    schema = Schema.from_toml(filled(draft(given_names, public=False)))
     assert schema.label in given_names
 
 

@@ -417,6 +417,7 @@ def test_bad_parameters(settings: dict[str, Any], words: str, tmp_path: Path, mo
         (TABLE, None, {"text": "note", "label": "label"}, "no column 'note'"),
         (TABLE, None, {"text": "colour", "label": "outcome"}, "no column 'outcome'"),
         (TABLE, None, {"text": "colour"}, "'label'"),
+        (TABLE, None, {"text": "colour", "label": "colour"}, "'text' parameter of Workflow must be another column"),
         (TEXTS, None, {}, "'label'"),
         (TEXTS, LABELS[:-1], {}, "one entry for each row"),
         (np.eye(3), None, {}, "'y'"),

@@ -232,7 +232,8 @@ def curve_line(curve: Any) -> str:
     if curve.unknown:
         return (
             "A class is too small to be told from an empty one, so the curve is unknown. Are the classes spelt as in "
-            "the data ('--strict' stops at the first label that is not one of them)? Or are rows or ε too few?"
+            "the data, and in JSON Lines the column of labels ('--strict' stops at the first row where they are not)? "
+            "Or are rows or ε too few?"
         )
     low, high = curve.auc_interval()
     return f"AUC {curve.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}"

@@ -19,7 +19,7 @@ SURE = 0.95
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``tacit compare`` to the command line."""
     parser = commands.add_parser("compare", help="compare two models by their private ROC curves", description=TEXT)
-    parser.add_argument("first", metavar="A", help="a folder or curve.json; with DATA a model.json")
+    parser.add_argument("first", metavar="A", help="a folder, a curve.json, or with DATA a model.json")
     parser.add_argument("second", metavar="B", help="the same")
     parser.add_argument("data", metavar="DATA", nargs="?", help="a private set to evaluate both models on")
     parser.add_argument("--out", metavar="PNG", help="draw both curves into this new file")

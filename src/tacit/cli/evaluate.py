@@ -13,7 +13,7 @@ TEXT = "release a model's ROC curve on another private set"
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``tacit evaluate`` to the command line."""
     parser = commands.add_parser("evaluate", help=TEXT, description=TEXT)
-    parser.add_argument("model", metavar="MODEL", help="a model.json")
+    parser.add_argument("model", metavar="MODEL", help="a model.json, or the folder that holds it")
     parser.add_argument("data", metavar="DATA", help="a file, a folder or a glob")
     parser.add_argument("--out", metavar="DIR", help="a folder that is new or empty, for roc.csv, roc.png and more")
     add_data(parser)

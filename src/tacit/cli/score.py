@@ -23,7 +23,7 @@ NAMES = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "json
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``tacit score`` to the command line."""
     parser = commands.add_parser("score", help="apply a released model to rows", description=TEXT)
-    parser.add_argument("model", metavar="MODEL", help="a model.json")
+    parser.add_argument("model", metavar="MODEL", help="a model.json, or the folder that holds it")
     parser.add_argument("data", metavar="DATA", help="a file, a folder or a glob")
     parser.add_argument("--out", metavar="FILE", required=True, help="a new file: .csv, .parquet or .jsonl")
     parser.add_argument("--text", metavar="COL", help="the column of texts (default: the model's)")

@@ -48,7 +48,8 @@ def draft(source: str | Path | Sequence[str], *, public: bool, options: FileOpti
     Returns
     -------
     str
-        TOML with comments. With ``public=True`` it is complete; otherwise it has places to fill in, marked TODO.
+        TOML with comments. With ``public=True`` it is complete where the rows tell enough; otherwise it has places to
+        fill in, marked TODO, and until they are, no schema is made of it.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def _from_names(names: Sequence[str]) -> str:
         "",
         "[label]",
         f"column = {_toml(label or names[0])}" + ("" if label else "  # TODO: which column is to be predicted?"),
-        'classes = ["no", "yes"]  # TODO: all labels that may occur; rows with others are dropped',
+        'classes = []  # TODO: all labels that may occur, such as ["no", "yes"]; rows with others are dropped',
         "",
         *_person(person),
     ]
@@ -106,7 +107,7 @@ def _from_names(names: Sequence[str]) -> str:
         else:
             lines += [
                 'kind = "category"  # TODO: "category", "number", "text"; or remove the column',
-                'values = ["a", "b"]  # TODO: the declared values; all others count as "other"',
+                'values = []  # TODO: the declared values, such as ["a", "b"]; all others count as "other"',
                 '# kind = "number": low = 0, high = 100, bins = 10 (from the code book, not from the rows)',
                 '# kind = "text": bits = 14',
             ]
@@ -144,7 +145,7 @@ def _from_frame(frame: pl.DataFrame) -> str:
         "",
         "[label]",
         f"column = {_toml(label)}",
-        f"classes = {_toml(classes if len(classes) >= 2 else ['no', 'yes'])}"
+        f"classes = {_toml(classes if len(classes) >= 2 else [])}"
         + ("" if 2 <= len(classes) <= _MAX_CLASSES else "  # TODO: the labels"),
         "",
         *_person(person),

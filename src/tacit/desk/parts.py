@@ -192,6 +192,8 @@ def describe(
     elif text is None and has_columns:
         remedy = "Name the column of texts, or describe the columns: see `tacit schema draft`."
         raise bad_parameter("Workflow", "text", "given, or else schema, for data with columns", None, remedy)
+    elif text is not None and text in (label, unit.column):
+        raise bad_parameter("Workflow", "text", "another column than those of labels and persons", text)
     else:
         name = label
         schema = Schema.text(classes, name=text or "text")

@@ -29,7 +29,7 @@ def check_candidates(candidates: Any) -> list[Any]:
             check_halves(model.classifier, model.selector, "SelectingClassifier")
     if not models or not all(_is_candidate(model) for model in models):
         got = [type(model).__name__ for model in models] or type(candidates).__name__
-        raise bad_parameter(OWNER, "candidates", "a list of tacit classifiers", got)
+        raise bad_parameter(OWNER, "candidates", "a list of one or more tacit classifiers", got)
     if any(getattr(part, "delta", 0.0) for model in models for part, _ in _payers(model)):
         raise bad_parameter(OWNER, "candidates", "of pure ε (delta = 0)", "a candidate with delta above 0")
     units = [getattr(getattr(model, "schema", None), "unit", None) for model in models]

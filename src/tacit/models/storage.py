@@ -78,7 +78,7 @@ def save(model: Any, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> Any:
-    """Load a released model from the file that its method ``save`` wrote.
+    """Load a released model from the file that its method ``save`` wrote, or from the folder of a saved result.
 
     The file is data: nothing in it is executed, and what does not fit is refused.
 
@@ -91,8 +91,10 @@ def load(path: str | Path) -> Any:
     ...     tacit.load(f"{folder}/model.json").predict([[1, 0], [0, 1]]).tolist()
     [0, 1]
     """
-    body = read_json(Path(path))
-    reader = Reader(body, str(path))
+    file = Path(path)
+    file = file / "model.json" if file.is_dir() else file
+    body = read_json(file)
+    reader = Reader(body, str(file))
     if body.get("format") != FORMAT:
         raise reader.error("it is no model of tacit's. Models are written by model.save or by 'tacit run'")
     version = reader.whole("version", 1)
@@ -106,7 +108,7 @@ def load(path: str | Path) -> Any:
     if body.get("sha256") != _digest(model):
         raise reader.error("its content does not fit its digest: it was damaged or edited. Get it anew from its maker")
     try:
-        return unpack(model, str(path))
+        return unpack(model, str(file))
     except ModelError:
         raise
     except (TacitError, KeyError, TypeError, ValueError, OverflowError) as error:

@@ -1,5 +1,0 @@
-"""``python -m tacit.cli`` is ``tacit``."""
-
-from tacit.cli import program
-
-program()
