@@ -68,7 +68,8 @@ def test_what_comes_out_otherwise_than_expected_is_exit_code_1(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--mechanism", "nonsense"], "--mechanism"),
+        (["--mechanism", "nonsense"], "Got 'nonsense'. See 'tacit audit --list'."),
+        (["--mechanism", "DiscretLaplace"], "Near: 'DiscreteLaplace'"),
         (["--out", "page.html"], "with --mechanism"),
         (["--mechanism", "PTT)", "--epsilon", "-1"], "epsilon"),
         (["--mechanism", "PTT)", "--runs", "3"], "runs"),

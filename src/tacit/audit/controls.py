@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -90,8 +91,11 @@ def find(name: str) -> list[Entry]:
         found = [entry for entry in ENTRIES if matches(entry)]
         if found:
             return found
-    names = sorted({entry.name for entry in ENTRIES})
-    raise bad_parameter("tacit audit", "--mechanism", f"one of {names}, or a class or function of tacit", name)
+    known = sorted({word for entry in ENTRIES for word in (entry.name, *entry.covers)})
+    near = ", ".join(map(repr, difflib.get_close_matches(name, known)))
+    expected = "the name of an entry, or of a class or function that one covers"
+    remedy = f"See 'tacit audit --list'. Near: {near}." if near else "See 'tacit audit --list'."
+    raise bad_parameter("tacit audit", "--mechanism", expected, name, remedy)
 
 
 def plan(entries: Sequence[Entry], epsilon: float | None = None) -> list[tuple[Entry, float]]:
