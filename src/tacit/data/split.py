@@ -65,6 +65,9 @@ def split(
 ) -> Split:
     """Split data in memory into train and test by a coin for each row, or for each person.
 
+    Copies of a row fall into the same part. Where most rows are copies the parts are no fair samples: pass ids of the
+    rows as ``persons``, with an account that protects one row of each.
+
     Parameters
     ----------
     X : array, sparse matrix, data frame, Arrow table or list of texts
