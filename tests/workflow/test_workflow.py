@@ -413,7 +413,7 @@ def test_bad_parameters(settings: dict[str, Any], words: str, tmp_path: Path, mo
 @pytest.mark.parametrize(
     ("data", "y", "settings", "words"),
     [
-        (TABLE, None, {}, "'text'"),
+        (TABLE, None, {}, r"'text'.*to_numpy\(\)"),
         (TABLE, None, {"text": "note", "label": "label"}, "no column 'note'"),
         (TABLE, None, {"text": "colour", "label": "outcome"}, "no column 'outcome'"),
         (TABLE, None, {"text": "colour"}, "'label'"),
@@ -422,7 +422,7 @@ def test_bad_parameters(settings: dict[str, Any], words: str, tmp_path: Path, mo
         (TEXTS, LABELS[:-1], {}, "one entry for each row"),
         (np.eye(3), None, {}, "'y'"),
         (np.eye(3), [0, 1], {}, "one label for each row"),
-        (TEXTS, LABELS, {"unit": "person", "rows_per_unit": 1}, "no column 'person'"),
+        (TEXTS, LABELS, {"unit": "person", "rows_per_unit": 1}, r"no column 'person'.*as persons="),
         ("nowhere.csv", None, {"text": "a", "label": "b"}, "no file"),
         (42, LABELS, {}, "'data'"),
     ],

@@ -251,7 +251,8 @@ def check_columns(data: Any, frame: pl.DataFrame, schema: Schema) -> None:
     elif hasattr(data, "iloc"):
         present = [str(name) for name in data.columns]
     names = name_absent(absent, present)
-    raise SchemaError(f"The data have no column {names}. Correct the declared names.", column=absent[0])
+    persons = ", or pass whose each row is as persons=" if schema.unit.column in absent else ""
+    raise SchemaError(f"The data have no column {names}. Correct the declared names{persons}.", column=absent[0])
 
 
 def as_frame(data: Any, schema: Schema) -> pl.DataFrame:

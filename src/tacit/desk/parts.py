@@ -190,7 +190,10 @@ def describe(
         if isinstance(schema.columns[0], SparseColumn):
             return replace(schema, classes=classes, label=None, unit=unit)
     elif text is None and has_columns:
-        remedy = "Name the column of texts, or describe the columns: see `tacit schema draft`."
+        remedy = (
+            "Name the column of texts, or describe the columns: see `tacit schema draft`. A frame of zeros and ones is "
+            "passed as a matrix: X.to_numpy()."
+        )
         raise bad_parameter("Workflow", "text", "given, or else schema, for data with columns", None, remedy)
     elif text is not None and text in (label, unit.column):
         raise bad_parameter("Workflow", "text", "another column than those of labels and persons", text)
