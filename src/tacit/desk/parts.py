@@ -183,7 +183,7 @@ def describe(
     if isinstance(data, list | tuple) and data and all(isinstance(row, list | tuple | np.ndarray) for row in data):
         remedy = "For a matrix pass an array: np.asarray(X)."
         raise bad_parameter("Workflow.run", "X", "a list of texts, a table or a matrix", "a list of lists", remedy)
-    lazy = isinstance(data, pl.LazyFrame)  # whose columns must not be asked for by name
+    lazy = isinstance(data, pl.LazyFrame)  # which warns when it is asked for its columns
     has_columns = lazy or is_path(data) or hasattr(data, "columns") or hasattr(data, "column_names")
     if schema is not None:
         name = label or schema.label
