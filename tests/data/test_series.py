@@ -33,7 +33,7 @@ VALUES = st.one_of(
     st.dates(),
     st.times(),
     st.datetimes(),
-    st.datetimes(min_value=dt.datetime(2, 1, 1), max_value=dt.datetime(9998, 1, 1), timezones=st.just(ZONE)),
+    st.datetimes(timezones=st.just(ZONE)),
     st.timedeltas(),
     st.just([1]),
     st.just(np.array([1, 2])),
@@ -48,10 +48,46 @@ def texts(values: Any) -> list[str | None]:
 @example([2**60, 2**60 + 1], 0.5)
 @example([2**60, 2**60 + 1], None)
 @example([10**400], "x")
+@example([dt.datetime(1, 1, 1, tzinfo=ZONE)], 1)
 def test_one_more_value_changes_no_other(values: list[Any], other: Any) -> None:
     assert texts([*values, other])[:-1] == texts(values) == [texts([value])[0] for value in values]
     numbers = as_numbers(as_series("x", [*values, other]), ())[0][:-1]
     assert np.array_equal(numbers, as_numbers(as_series("x", values), ())[0], equal_nan=True)
+
+
+@given(st.lists(st.one_of(st.integers(-3, 3), st.floats(), st.booleans()), min_size=1, max_size=6), VALUES)
+@example([1, -1, -1], "?")
+@example([-1.5, 0.5], "?")
+@example([True, False], 2)
+def test_one_more_value_makes_no_other_a_missing_one(values: list[Any], other: Any) -> None:
+    missing = ("", "-1", "-1.5", "1.0", "inf", "false", "True")
+    (codes, absent), (more, gone) = (
+        match_values(as_series("x", column), (1, 2), missing) for column in (values, [*values, other])
+    )
+    assert (codes.tolist(), absent.tolist()) == (more[:-1].tolist(), gone[:-1].tolist())
+
+
+FAR: list[tuple[Any, Any, int]] = [
+    *((pl.Int64, pl.Datetime(unit, zone), 2**63 - 1) for unit in ("ms", "us") for zone in (None, "Asia/Kolkata")),
+    *((pl.Int64, pl.Datetime(unit), -(2**63) + 1) for unit in ("ms", "us")),
+    (pl.Int32, pl.Date(), 2**31 - 1),
+    (pl.Int32, pl.Date(), -(2**31) + 1),
+]
+
+
+@pytest.mark.parametrize(("whole", "kind", "far"), FAR)
+def test_a_moment_that_no_calendar_knows_is_missing(whole: Any, kind: Any, far: int) -> None:
+    column = pl.Series("x", [0, far, None], dtype=whole).cast(kind)
+    assert texts(column)[1:] == [None, None]
+    assert texts(column)[:1] == texts(column[:1])
+    assert np.isnan(as_numbers(column, ())[0]).all()
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_moments_far_away_that_a_calendar_knows_are_told(unit: str) -> None:
+    steps = {"ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    ends = pl.Series("x", [min(8_200_000_000_000 * steps, 2**63 - 1)] * 2) * pl.Series([1, -1])
+    assert None not in texts(ends.cast(pl.Datetime(unit)))
 
 
 COLUMNS: list[tuple[Any, Any]] = [

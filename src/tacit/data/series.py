@@ -100,7 +100,7 @@ def _as_written(value: Any) -> str:
     if isinstance(value, Decimal):
         return _short(f"{value:f}")
     if isinstance(value, dt.datetime):
-        moment = value if value.tzinfo is None else value.astimezone(dt.UTC)
+        moment = value if value.tzinfo is None else _in_utc(value)
         finest = "nanoseconds" if hasattr(value, "nanosecond") else "microseconds"
         return _short(moment.isoformat(sep=" ", timespec=finest))
     if isinstance(value, dt.time):
@@ -111,6 +111,14 @@ def _as_written(value: Any) -> str:
         milliseconds = abs(value) // dt.timedelta(milliseconds=1)
         return f"{'-' if value < dt.timedelta(0) and milliseconds else ''}{milliseconds} ms"
     return str(value)
+
+
+def _in_utc(moment: dt.datetime) -> dt.datetime:
+    """A moment in UTC; as it is, if it lies in the first or last hours of all that Python knows."""
+    try:
+        return moment.astimezone(dt.UTC)
+    except OverflowError:
+        return moment
 
 
 def _short(text: str) -> str:

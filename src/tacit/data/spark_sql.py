@@ -20,7 +20,7 @@ from tacit.data.bounding import CUT, KEY, PERSON_COIN, ROW_COIN, ROW_ORDER, Boun
 from tacit.data.columns import BLANKS, CategoryColumn, NumberColumn, SparseColumn, TextColumn, Value, spellings
 from tacit.data.compiled import CUT_FACTOR
 from tacit.data.errors import SchemaError
-from tacit.data.features import NUMBER_PATTERN
+from tacit.data.features import NUMBER_PATTERN, written_numbers
 from tacit.data.hashing import Longs, hash_strings
 from tacit.data.schema import Schema
 from tacit.data.text import FOLD_FROM, FOLD_TO, TOKEN_PATTERN, valid_text
@@ -143,11 +143,19 @@ def match(name: str, kind: T.DataType, values: Sequence[Value], missing: Sequenc
     else:
         number, text = as_number(name, kind)
         found = F.array_position(double_array([float(value) for value in values]), number)
-    absent = F.isnan(number) if text is None else text.isNull()
+    absent = F.isnan(number) | _written_as(name, kind, number, missing) if text is None else text.isNull()
     if text is not None and missing:
         absent = absent | F.array_contains(text_array(missing), text)
     code = F.coalesce(found, long(0)).cast("bigint") - long(1)
     return code, F.coalesce(absent, F.lit(True)) & (code < 0)
+
+
+def _written_as(name: str, kind: T.DataType, number: Column, texts: Sequence[str]) -> Column:
+    """Whether a number is written as one of some texts."""
+    if isinstance(kind, T.IntegralType | T.BooleanType):
+        return F.array_contains(text_array(texts), as_text(name, kind))
+    written = written_numbers(texts)
+    return F.array_contains(double_array(written), number) if written else F.lit(False)
 
 
 def _as_declared(text: Column, declared: list[str]) -> Column:
