@@ -13,7 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tacit
-from tacit.data.features import as_numbers, as_text, match_values
+from tacit.data.features import as_numbers, as_text, encode, match_values
+from tacit.data.schema import NumberColumn, Schema
 from tacit.data.scores import Scores
 from tacit.data.series import as_series
 from tacit.desk.blackbox import declared_rows
@@ -65,6 +66,20 @@ def test_one_more_value_makes_no_other_a_missing_one(values: list[Any], other: A
         match_values(as_series("x", column), (1, 2), missing) for column in (values, [*values, other])
     )
     assert (codes.tolist(), absent.tolist()) == (more[:-1].tolist(), gone[:-1].tolist())
+    schema = Schema((NumberColumn("x", (-2, -1, 0, 1, 2)),), classes=(0, 1), missing=missing)
+    bins, others = (
+        encode(as_series("x", column).to_frame(), schema, None, np.zeros(len(column), dtype=np.int64)).indices
+        for column in (values, [*values, other])
+    )
+    assert bins.tolist() == others[:-1].tolist()
+
+
+def test_a_number_that_stands_for_a_missing_value_is_missing_in_any_column() -> None:
+    schema = Schema((NumberColumn("x", (0, 1, 2)),), classes=(0, 1), missing=("", "-9"))
+    for column in ([-9, 1, 0], [-9.0, 1.5, 0], ["-9", "1", "x"]):
+        rows = encode(as_series("x", column).to_frame(), schema, None, np.zeros(3, dtype=np.int64))
+        assert schema.feature_name(int(rows.indices[0])) == "x: missing"
+        assert schema.feature_name(int(rows.indices[1])) == "x in [1, 2]"
 
 
 FAR: list[tuple[Any, Any, int]] = [

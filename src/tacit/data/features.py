@@ -214,6 +214,7 @@ def _categories(series: pl.Series, column: CategoryColumn, missing: tuple[str, .
 
 def _bins(series: pl.Series, column: NumberColumn, missing: tuple[str, ...], strict: Where | None) -> Longs:
     numbers, absent = as_numbers(series, missing)
+    numbers[absent] = np.nan
     unreadable = np.isnan(numbers)
     low, high = column.edges[0], column.edges[-1]
     if strict is not None:
@@ -328,7 +329,7 @@ def _in_calendar(series: pl.Series) -> pl.Series:
 
 
 def as_numbers(series: pl.Series, missing: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Values as 64-bit floats (NaN: missing or no number), and which of them are missing by declaration."""
+    """Values as 64-bit floats (NaN: no number), and which of them are missing by declaration."""
     kind = series.dtype
     if kind.is_numeric() or kind == pl.Boolean or kind == pl.Null:
         numbers = series.cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True)
@@ -336,11 +337,9 @@ def as_numbers(series: pl.Series, missing: tuple[str, ...]) -> tuple[NDArray[np.
     text = plain_text(series, ())
     absent = (text.is_null() | text.is_in(list(missing))).to_numpy()
     looks = text.str.contains(NUMBER_PATTERN).fill_null(False)
-    numbers = text.set(~looks, None).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy(writable=True)
-    odd = np.flatnonzero(~looks.to_numpy() & ~absent)
-    for place, value in zip(odd, text.gather(odd).str.to_lowercase(), strict=True):
-        numbers[place] = _INFINITE.get(value, _BOOLEANS.get(value, np.nan))
-    return numbers, absent
+    numbers = text.set(~looks, None).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    words = text.str.to_lowercase().replace_strict(_INFINITE | _BOOLEANS, default=np.nan, return_dtype=pl.Float64)
+    return np.where(looks.to_numpy(), numbers, words.fill_null(np.nan).to_numpy()), absent
 
 
 def _written_as(series: pl.Series, texts: tuple[str, ...]) -> NDArray[np.bool_]:
