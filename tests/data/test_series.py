@@ -177,11 +177,23 @@ def test_odd_cells_are_absent_and_never_told() -> None:
     y = [0, 1] * 20
     plain = [[1, 0], [0, 1]] * 20
     whole = tacit.BernoulliNB(epsilon=100, max_ones=2, random_state=0).fit([*plain[:-1], [0, 1]], y)
-    for cell in ("HIV positive", None, 10**400):
+    for cell in ("HIV positive", None, 10**400, [1], (1, 2), np.array([1, 2]), {}, b"x"):
         odd = [*plain[:-1], [cell, 1]]
-        for X in (odd, np.array(odd, dtype=object), pd.DataFrame(odd, columns=["a", "b"])):
+        array = np.empty((len(odd), 2), dtype=object)
+        array[:-1], array[-1, 0], array[-1, 1] = odd[:-1], cell, 1
+        for X in (odd, array, pd.DataFrame(odd, columns=["a", "b"])):
             found = tacit.BernoulliNB(epsilon=100, max_ones=2, random_state=0).fit(X, y)
             assert np.array_equal(found.weights_, whole.weights_) or cell == 10**400
+
+
+def test_a_complex_cell_leaves_the_others_real() -> None:
+    pd = pytest.importorskip("pandas")
+    assert texts(pd.Series([1.5, 2, float("nan"), 1j]))[:3] == texts([1.5, 2.0, None])
+    y, rows = [0, 1] * 20, [[1, 0], [0, 1]] * 19 + [[1, 0]]
+    whole = tacit.BernoulliNB(epsilon=100, max_ones=2, random_state=0).fit([*rows, [0, 1]], y)
+    for X in ([*rows, [1j, 1]], pd.DataFrame([*rows, [1j, 1]])):
+        found = tacit.BernoulliNB(epsilon=100, max_ones=2, random_state=0).fit(X, y)
+        assert np.array_equal(found.weights_, whole.weights_)
 
 
 @pytest.mark.parametrize("X", [np.array([3.25, 1]), np.array([[3.25j], [1]]), [[3.25, 1], [1]]])

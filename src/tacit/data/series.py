@@ -43,6 +43,8 @@ def as_series(name: str, values: Any) -> pl.Series:
     array = np.asarray(values) if not hasattr(values, "to_numpy") else values.to_numpy()
     if array.ndim != 1:
         raise bad_parameter("open_source", name, "one-dimensional", f"{array.ndim} dimensions")
+    if array.dtype.kind == "c":  # one such number makes all others of a column complex
+        return _object_series(name, [number if number.imag else number.real for number in array.tolist()])
     if array.dtype.kind in "OUT":
         return _object_series(name, array.tolist())
     return pl.Series(name, _in_known_steps(array))

@@ -123,12 +123,27 @@ def _of_numbers(X: Any, owner: str) -> Any:
     try:
         array = np.asarray(X)
     except ValueError:
-        raise bad_parameter(owner, "X", "a matrix, rows × features", "rows of several lengths") from None
+        array = _cell_by_cell(X, owner)
+    if array.dtype.kind == "c" and isinstance(X, list | tuple):
+        array = _cell_by_cell(X, owner)
     if array.dtype.kind == "c":
         raise bad_parameter(owner, "X", "a matrix of real numbers", "complex ones", "Complex data not supported.")
     if array.dtype.kind in "biuf" or array.ndim != 2:
         return array
     return _numbers([array[:, place] for place in range(array.shape[1])], len(array))
+
+
+def _cell_by_cell(rows: Any, owner: str) -> Any:
+    """Rows of a list as an array of objects: an odd cell decides neither on an error nor on the type of the others."""
+    widths = {len(row) if isinstance(row, list | tuple | np.ndarray) else None for row in rows}
+    width = widths.pop() if len(widths) == 1 else None
+    if width is None:
+        raise bad_parameter(owner, "X", "a matrix, rows × features", "rows of several lengths")
+    cells = np.empty((len(rows), width), dtype=object)
+    for place, row in enumerate(rows):
+        for column, cell in enumerate(row):
+            cells[place, column] = cell
+    return cells
 
 
 def _numbers(columns: list[Any], n_rows: int) -> Any:
