@@ -26,6 +26,7 @@ from tacit.desk.schemas import Schema
 from tacit.errors import bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.ledger import Account
+from tacit.models._naming import model_name
 from tacit.models.blackbox import BlackBoxClassifier
 from tacit.models.tabular import TabularClassifier
 from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
@@ -46,6 +47,7 @@ def evaluate(
     persons: Any = None,
     options: FileOptions | None = None,
     strict: bool = False,
+    version: str | None = None,
     random_state: int | None = None,
 ) -> RocCurve:
     """Release the ROC curve of a released model on another private set.
@@ -53,7 +55,7 @@ def evaluate(
     Parameters
     ----------
     model : classifier of tacit's, fitted or loaded
-    X, y, persons, label, text, options, strict
+    X, y, persons, label, text, options, strict, version
         As for :class:`Workflow`; columns default to those that the model was made for.
     epsilon, delta : float
         What the curve costs.
@@ -76,7 +78,8 @@ def evaluate(
     remedy = "Open an account for that unit, or say by 'unit' that the account's is meant."
     check_declared(payer.unit, declared, "The model" if unit is None else "unit=", remedy)
     classes = tuple(np.asarray(model.classes_).tolist())
-    part = part_for(model, X, y, payer.unit, label=label, text=text, persons=persons, options=options, strict=strict)
+    how: dict[str, Any] = {"persons": persons, "options": options, "strict": strict, "version": version}
+    part = part_for(model, X, y, payer.unit, label=label, text=text, **how)
     return private_curve(model, part, budget, payer, classes=classes, random_state=random_state)
 
 
@@ -97,6 +100,7 @@ def part_for(
     persons: Any = None,
     options: FileOptions | None = None,
     strict: bool = False,
+    version: str | None = None,
 ) -> Part:
     """Private rows, opened as a model needs them."""
     columns = getattr(model, "input_", {})
@@ -117,6 +121,7 @@ def part_for(
         schema=schema if described else None,
         persons=persons,
         options=options,
+        version=version,
         strict=strict,
     )
 
@@ -144,16 +149,17 @@ def private_curve(
     if list(classes) != known:
         raise bad_parameter("evaluate", "classes", f"those of the model, {known}", list(classes))
 
+    name = model_name(model)
     if isinstance(part, SparkPart):
         weights, intercept = np.diff(model.weights_, axis=0)[0], float(np.diff(model.intercept_)[0])
-        return RocCurve(part.curve(weights, intercept, budget, account, random_state), (0.0, 1.0), classes[-1])
+        return RocCurve(part.curve(weights, intercept, name, budget, account, random_state), (0.0, 1.0), classes[-1])
 
     def score(rows: Any) -> Any:
         # Sums over a sparse row depend on that row to the last bit; a dense product by BLAS might not.
         dense = isinstance(rows, np.ndarray) and not isinstance(model, BlackBoxClassifier)
         return model.predict_proba(sp.csr_array(rows) if dense else rows)[:, -1]
 
-    binned = release_curve(part, score, budget=budget, account=account, random_state=random_state)
+    binned = release_curve(part, score, name=name, budget=budget, account=account, random_state=random_state)
     return RocCurve(binned, (0.0, 1.0), classes[-1])
 
 

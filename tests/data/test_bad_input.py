@@ -13,7 +13,7 @@ import pytest
 
 from tacit.data.bounding import Bounding
 from tacit.data.errors import DataError, RowError, SchemaError, SourceError
-from tacit.data.files import FileOptions
+from tacit.data.files import FileOptions, pieces
 from tacit.data.schema import CategoryColumn, NumberColumn, Schema, TextColumn
 from tacit.data.sources import open_source
 from tacit.data.sparse import check_matrix
@@ -126,6 +126,28 @@ def test_an_open_quote_is_an_error_of_the_file(tmp_path: Path, column: int, pack
     with pytest.raises(SourceError, match="never closed") as caught:
         labels(path)
     assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("quote", ['"', ""])
+def test_a_record_of_any_length_is_one(tmp_path: Path, quote: str, packed: bool) -> None:
+    long = f"{quote}{'word ' * 2_000_000}{quote},yes\n"  # 10 MB: more than two blocks
+    content = ("text,label\n" + "one,two,yes\n" + "short,no\n" * 10 + long + "one\n" + "short,yes\n" * 5).encode()
+    path = tmp_path / ("long.csv.gz" if packed else "long.csv")
+    path.write_bytes(gzip.compress(content, 1) if packed else content)
+    dropped: list[Path] = []
+    options = FileOptions(quote='"' if quote else None)
+    frames = [p.frame for p in pieces(path, ["label"], options, batch_rows=4, strict=False, dropped=dropped)]
+    assert pl.concat(frames)["label"].to_list() == ["no"] * 10 + ["yes"] * 6
+    assert len(dropped) == 2
+
+
+@pytest.mark.parametrize("field", ["{}", '"{}"', '"{} ""so"" {}"'])
+def test_a_long_record_of_the_wrong_width_is_dropped_as_a_short_one_is(csv_file, field: str) -> None:
+    for times in (1, 50_000):
+        path = csv_file(f"a,no\n{field.format('x y ' * times, 'z')},yes,yes\nb,yes\n", header="text,label\n")
+        rows = open_source(path, Schema.text(("no", "yes"), bits=4, label="label")).checked().rows()
+        assert sum(map(len, rows)) == 2
 
 
 def test_a_quote_within_a_bare_field_opens_nothing(csv_file) -> None:

@@ -13,7 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tacit
-from tacit.data.features import as_numbers, as_text, match_values
+from tacit.data.features import as_numbers, as_text, encode, match_values
+from tacit.data.schema import NumberColumn, Schema
 from tacit.data.scores import Scores
 from tacit.data.series import as_series
 from tacit.desk.blackbox import declared_rows
@@ -33,7 +34,7 @@ VALUES = st.one_of(
     st.dates(),
     st.times(),
     st.datetimes(),
-    st.datetimes(min_value=dt.datetime(2, 1, 1), max_value=dt.datetime(9998, 1, 1), timezones=st.just(ZONE)),
+    st.datetimes(timezones=st.just(ZONE)),
     st.timedeltas(),
     st.just([1]),
     st.just(np.array([1, 2])),
@@ -48,10 +49,60 @@ def texts(values: Any) -> list[str | None]:
 @example([2**60, 2**60 + 1], 0.5)
 @example([2**60, 2**60 + 1], None)
 @example([10**400], "x")
+@example([dt.datetime(1, 1, 1, tzinfo=ZONE)], 1)
 def test_one_more_value_changes_no_other(values: list[Any], other: Any) -> None:
     assert texts([*values, other])[:-1] == texts(values) == [texts([value])[0] for value in values]
     numbers = as_numbers(as_series("x", [*values, other]), ())[0][:-1]
     assert np.array_equal(numbers, as_numbers(as_series("x", values), ())[0], equal_nan=True)
+
+
+@given(st.lists(st.one_of(st.integers(-3, 3), st.floats(), st.booleans()), min_size=1, max_size=6), VALUES)
+@example([1, -1, -1], "?")
+@example([-1.5, 0.5], "?")
+@example([True, False], 2)
+def test_one_more_value_makes_no_other_a_missing_one(values: list[Any], other: Any) -> None:
+    missing = ("", "-1", "-1.5", "1.0", "inf", "false", "True")
+    (codes, absent), (more, gone) = (
+        match_values(as_series("x", column), (1, 2), missing) for column in (values, [*values, other])
+    )
+    assert (codes.tolist(), absent.tolist()) == (more[:-1].tolist(), gone[:-1].tolist())
+    schema = Schema((NumberColumn("x", (-2, -1, 0, 1, 2)),), classes=(0, 1), missing=missing)
+    bins, others = (
+        encode(as_series("x", column).to_frame(), schema, None, np.zeros(len(column), dtype=np.int64)).indices
+        for column in (values, [*values, other])
+    )
+    assert bins.tolist() == others[:-1].tolist()
+
+
+def test_a_number_that_stands_for_a_missing_value_is_missing_in_any_column() -> None:
+    schema = Schema((NumberColumn("x", (0, 1, 2)),), classes=(0, 1), missing=("", "-9"))
+    for column in ([-9, 1, 0], [-9.0, 1.5, 0], ["-9", "1", "x"]):
+        rows = encode(as_series("x", column).to_frame(), schema, None, np.zeros(3, dtype=np.int64))
+        assert schema.feature_name(int(rows.indices[0])) == "x: missing"
+        assert schema.feature_name(int(rows.indices[1])) == "x in [1, 2]"
+
+
+FAR: list[tuple[Any, Any, int]] = [
+    *((pl.Int64, pl.Datetime(unit, zone), 2**63 - 1) for unit in ("ms", "us") for zone in (None, "Asia/Kolkata")),
+    *((pl.Int64, pl.Datetime(unit), -(2**63) + 1) for unit in ("ms", "us")),
+    (pl.Int32, pl.Date(), 2**31 - 1),
+    (pl.Int32, pl.Date(), -(2**31) + 1),
+]
+
+
+@pytest.mark.parametrize(("whole", "kind", "far"), FAR)
+def test_a_moment_that_no_calendar_knows_is_missing(whole: Any, kind: Any, far: int) -> None:
+    column = pl.Series("x", [0, far, None], dtype=whole).cast(kind)
+    assert texts(column)[1:] == [None, None]
+    assert texts(column)[:1] == texts(column[:1])
+    assert np.isnan(as_numbers(column, ())[0]).all()
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_moments_far_away_that_a_calendar_knows_are_told(unit: str) -> None:
+    steps = {"ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    ends = pl.Series("x", [min(8_200_000_000_000 * steps, 2**63 - 1)] * 2) * pl.Series([1, -1])
+    assert None not in texts(ends.cast(pl.Datetime(unit)))
 
 
 COLUMNS: list[tuple[Any, Any]] = [
@@ -126,11 +177,23 @@ def test_odd_cells_are_absent_and_never_told() -> None:
     y = [0, 1] * 20
     plain = [[1, 0], [0, 1]] * 20
     whole = tacit.BernoulliNB(epsilon=100, max_ones=2, random_state=0).fit([*plain[:-1], [0, 1]], y)
-    for cell in ("HIV positive", None, 10**400):
+    for cell in ("HIV positive", None, 10**400, [1], (1, 2), np.array([1, 2]), {}, b"x"):
         odd = [*plain[:-1], [cell, 1]]
-        for X in (odd, np.array(odd, dtype=object), pd.DataFrame(odd, columns=["a", "b"])):
+        array = np.empty((len(odd), 2), dtype=object)
+        array[:-1], array[-1, 0], array[-1, 1] = odd[:-1], cell, 1
+        for X in (odd, array, pd.DataFrame(odd, columns=["a", "b"])):
             found = tacit.BernoulliNB(epsilon=100, max_ones=2, random_state=0).fit(X, y)
             assert np.array_equal(found.weights_, whole.weights_) or cell == 10**400
+
+
+def test_a_complex_cell_leaves_the_others_real() -> None:
+    pd = pytest.importorskip("pandas")
+    assert texts(pd.Series([1.5, 2, float("nan"), 1j]))[:3] == texts([1.5, 2.0, None])
+    y, rows = [0, 1] * 20, [[1, 0], [0, 1]] * 19 + [[1, 0]]
+    whole = tacit.BernoulliNB(epsilon=100, max_ones=2, random_state=0).fit([*rows, [0, 1]], y)
+    for X in ([*rows, [1j, 1]], pd.DataFrame([*rows, [1j, 1]])):
+        found = tacit.BernoulliNB(epsilon=100, max_ones=2, random_state=0).fit(X, y)
+        assert np.array_equal(found.weights_, whole.weights_)
 
 
 @pytest.mark.parametrize("X", [np.array([3.25, 1]), np.array([[3.25j], [1]]), [[3.25, 1], [1]]])

@@ -194,8 +194,11 @@ def table_schema(unit: Unit) -> Schema:
         CategoryColumn("b", ("true", "FALSE")),
         CategoryColumn("t", ("True", "false", "FALSE")),
         CategoryColumn("day", ("1999-12-31",)),
+        CategoryColumn("e2", (0.5,)),
+        CategoryColumn("b2", (1,)),
     )
-    return Schema(columns, classes=("no", "yes"), label="y", unit=unit, missing=("", "?"))
+    missing = ("", "?", "3", "-7", "2", "-3.5", "1.0", "1e300", "inf", "false")
+    return Schema(columns, classes=("no", "yes"), label="y", unit=unit, missing=missing)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +211,7 @@ def table_schema(unit: Unit) -> Schema:
     ],
 )
 def test_tables_with_odd_values_and_persons(both: Any, unit: Unit, max_ones: int) -> None:
-    frame = odd_table().with_columns(d2=pl.col("d"))
+    frame = odd_table().with_columns(d2=pl.col("d"), e2=pl.col("e"), b2=pl.col("b"))
     both(frame, table_schema(unit), Bounding(max_ones, unit, seed=3))
 
 
@@ -282,7 +285,7 @@ def test_score_histograms_equal_those_of_the_scores(session: Any, tmp_path: Path
 
 @pytest.mark.parametrize("unit", [Unit.row(), Unit.user("id", 2)])
 def test_splits_follow_the_same_coins(session: Any, tmp_path: Path, unit: Unit) -> None:
-    frame = odd_table().with_columns(d2=pl.col("d"))
+    frame = odd_table().with_columns(d2=pl.col("d"), e2=pl.col("e"), b2=pl.col("b"))
     frame.write_parquet(tmp_path / "t.parquet")
     schema, rule = table_schema(unit), Bounding(4, unit, seed=2)
     parts = spark.split(tmp_path / "t.parquet", schema, 0.5, seed=-6, session=session)

@@ -17,7 +17,7 @@ from tacit.data.bounding import Bounding, FeatureHasher
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
 from tacit.data.sources import open_source
-from tacit.data.split import coin_limit, folds, source_coins, split, split_source
+from tacit.data.split import coin_limit, folds, raw_keys, source_coins, split, split_source
 from tacit.data.statistics import count
 from tacit.errors import ParameterError, PrivacyError
 from tacit.privacy._seal import open_exact
@@ -104,10 +104,27 @@ def test_another_row_changes_no_coin_by_way_of_a_type() -> None:
     for odd in (0.5, None):
         after = split(pd.DataFrame({"a": [1, 2, 3, 4, 5, 6, odd]}), test_size=0.5, random_state=0)[1]["a"].tolist()
         assert [value for value in after if value in (1, 2, 3, 4, 5, 6)] == before
+    numbers, texts = [float("nan")] * 40 + [1.5, 0.0] * 5, list(range(50))
+    before = split(pd.DataFrame({"a": numbers, "b": texts}), test_size=0.5, random_state=0)[1]["b"].tolist()
+    for odd in ("?", None, 2**70, True):
+        frame = pd.DataFrame({"a": [*numbers, odd], "b": [*texts, 50]})
+        after = split(frame, test_size=0.5, random_state=0)[1]["b"].tolist()
+        assert [value for value in after if value < 50] == before
     matrix = np.eye(6)
     before = split(matrix, test_size=0.5, random_state=0)[1]
     after = split(np.vstack([matrix, [0, 0, 7, 0.5, 0, 0]]), test_size=0.5, random_state=0)[1]
     assert after[: len(before)].tolist() == before.tolist()
+
+
+@pytest.mark.parametrize("odd", ["?", None, 2**70, True, "nan", b"x", [1], 1.5])
+def test_an_odd_cell_of_an_array_moves_no_other_row(odd: object) -> None:
+    rows = [[i % 3, i / 4, float("nan") if i % 5 == 0 else i] for i in range(60)]
+    more = np.empty((61, 3), dtype=object)
+    more[:60] = rows
+    more[60, 0], more[60, 1:] = odd, (1, 60)
+    before, after = (raw_keys(X, 5).tolist() for X in (np.array(rows), more))
+    assert after[:60] == before
+    assert len(set(after)) == 61
 
 
 def test_an_account_knows_its_parts() -> None:

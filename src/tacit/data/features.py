@@ -9,12 +9,14 @@ a category that is not declared becomes "other"
 a number outside its bounds     goes to the nearest bin
 not a number, infinite or NaN   becomes "missing" (±∞ goes to the end bins)
 missing text                    has no words
+a date that no calendar knows   is missing
 ==============================  ==========================================
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +47,10 @@ NUMBER_PATTERN = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
 _INFINITE = {"inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
 _BOOLEANS = {"true": 1.0, "false": 0.0}
+CALENDAR = 8_200_000_000_000
+"""Seconds before and after 1970 that have a date, some 260,000 years: moments further away count as missing."""
+
+_STEPS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 LONG = [kind for kind in (pl.Int128, getattr(pl, "UInt128", None)) if kind is not None]
 """Types of whole numbers that numpy does not have."""
 
@@ -208,6 +214,7 @@ def _categories(series: pl.Series, column: CategoryColumn, missing: tuple[str, .
 
 def _bins(series: pl.Series, column: NumberColumn, missing: tuple[str, ...], strict: Where | None) -> Longs:
     numbers, absent = as_numbers(series, missing)
+    numbers[absent] = np.nan
     unreadable = np.isnan(numbers)
     low, high = column.edges[0], column.edges[-1]
     if strict is not None:
@@ -244,9 +251,9 @@ def match_values(
         absent = (text.is_null() | text.is_in(list(missing))).to_numpy() & (codes < 0)
         return codes, absent
     if series.dtype.is_integer() and not series.null_count() and series.dtype not in LONG:
-        numbers, absent = series.to_numpy(), np.zeros(len(series), dtype=np.bool_)
+        numbers, absent = series.to_numpy(), _written_as(series, missing)
         if values == tuple(range(len(values))) and ((numbers >= 0) & (numbers < len(values))).all():
-            return numbers.astype(np.int64), absent  # labels that are their own positions
+            return numbers.astype(np.int64), np.zeros_like(absent)  # labels that are their own positions
     else:
         numbers, absent = as_numbers(series, missing)
     codes = np.full(len(series), -1, dtype=np.int64)
@@ -278,7 +285,7 @@ def as_text(series: pl.Series, name: str) -> pl.Series:
         integral = series.set(~whole.fill_null(False), None).cast(pl.Int64).cast(pl.String)
         return integral.zip_with(whole.fill_null(False), series.fill_nan(None).cast(pl.String))
     if kind == pl.Date:
-        return series.cast(pl.String)
+        return _in_calendar(series).cast(pl.String)
     if kind.is_decimal() or kind == pl.Time or isinstance(kind, pl.Datetime | pl.Duration):
         return _exactly(series)
     if kind == pl.Binary:
@@ -305,27 +312,48 @@ def _exactly(series: pl.Series) -> pl.Series:
     if zoned:
         series = series.dt.convert_time_zone("UTC")
     if isinstance(kind, pl.Datetime):
-        text = series.dt.to_string("%Y-%m-%d %H:%M:%S%.9f")
+        text = _in_calendar(series).dt.to_string("%Y-%m-%d %H:%M:%S%.9f")
     else:
         text = series.dt.to_string("%H:%M:%S%.9f") if kind == pl.Time else series.cast(pl.String)
     text = text.str.replace(r"(\.[0-9]*?)0+$", "$1").str.strip_suffix(".")
     return text + "+00:00" if zoned else text
 
 
+def _in_calendar(series: pl.Series) -> pl.Series:
+    """Dates and moments without those that no calendar knows, such as "infinity" of a database: writing one panics."""
+    unit = series.dtype.time_unit if isinstance(series.dtype, pl.Datetime) else None
+    furthest = CALENDAR // 86_400 if unit is None else min(CALENDAR * _STEPS[unit], 2**63 - 1)
+    steps = series.to_physical()
+    far = ((steps > furthest) | (steps < -furthest)).fill_null(False)
+    return steps.set(far, None).cast(series.dtype) if far.any() else series
+
+
 def as_numbers(series: pl.Series, missing: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Values as 64-bit floats (NaN: missing or no number), and which of them are missing by declaration."""
+    """Values as 64-bit floats (NaN: no number), and which of them are missing by declaration."""
     kind = series.dtype
     if kind.is_numeric() or kind == pl.Boolean or kind == pl.Null:
         numbers = series.cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True)
-        return numbers, np.isnan(numbers)
+        return numbers, np.isnan(numbers) | _written_as(series, missing)
     text = plain_text(series, ())
     absent = (text.is_null() | text.is_in(list(missing))).to_numpy()
     looks = text.str.contains(NUMBER_PATTERN).fill_null(False)
-    numbers = text.set(~looks, None).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy(writable=True)
-    odd = np.flatnonzero(~looks.to_numpy() & ~absent)
-    for place, value in zip(odd, text.gather(odd).str.to_lowercase(), strict=True):
-        numbers[place] = _INFINITE.get(value, _BOOLEANS.get(value, np.nan))
-    return numbers, absent
+    numbers = text.set(~looks, None).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    words = text.str.to_lowercase().replace_strict(_INFINITE | _BOOLEANS, default=np.nan, return_dtype=pl.Float64)
+    return np.where(looks.to_numpy(), numbers, words.fill_null(np.nan).to_numpy()), absent
+
+
+def _written_as(series: pl.Series, texts: tuple[str, ...]) -> NDArray[np.bool_]:
+    """Which numbers are written as one of some texts: in a column of texts, they would be such a text."""
+    if not any(re.match(NUMBER_PATTERN, text) or text in _INFINITE or text in _BOOLEANS for text in texts):
+        return np.zeros(len(series), dtype=np.bool_)
+    return as_text(series, series.name).is_in(list(texts)).fill_null(False).to_numpy()
+
+
+def written_numbers(texts: Sequence[str]) -> list[float]:
+    """The numbers that are written as one of some texts, for engines that write numbers otherwise."""
+    found = [float(text) for text in texts if re.match(NUMBER_PATTERN, text) or text in _INFINITE]
+    written = as_text(pl.Series(found, dtype=pl.Float64), "")
+    return [number for number, text in zip(found, written, strict=True) if text in texts]
 
 
 def repair_utf8(series: pl.Series, strict: Where | None, name: str) -> pl.Series:

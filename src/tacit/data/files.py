@@ -28,6 +28,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from tacit.data import readers
 from tacit.data.errors import SourceError, name_absent
 from tacit.data.features import check_kinds
+from tacit.data.packed import unpack
 from tacit.data.readers import FORMATS, FileOptions, Format, Piece, column_names
 
 __all__ = [
@@ -160,7 +161,7 @@ def check_whole(paths: list[Path], columns: list[str], options: FileOptions) -> 
     for path in paths:
         if format_of(path, options) in ("jsonl", "libsvm"):  # each line by itself: nothing but gzip can be broken
             with reading(path):
-                readers.unpack(path)
+                unpack(path)
             continue
         if format_of(path, options) == "parquet":
             with reading(path):
@@ -214,7 +215,7 @@ def _reason(error: Exception) -> str:
     if "parquet" in text or "footer" in text or "magic" in text or "thrift" in text:
         return "it is not complete Parquet. Copy or write it anew."
     if "straddl" in text:
-        return "a record is longer than 4 MB; is a quote character left open? Close it, or pass quote=''."
+        return "a record is longer than 1 GB; is a quote character left open? Close it, or pass quote=''."
     if "empty csv" in text:
         return "it has no header line. Write one, or pass header=."
     return f"{type(error).__name__}. Is it of the declared format, complete and uncorrupted?"

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import json
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -22,12 +19,13 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from tacit.data.errors import SourceError, row_error
 from tacit.data.features import Where, repair_utf8
+from tacit.data.packed import BLOCK, gzipped, seekable, unzipped
 from tacit.errors import bad_parameter
 
 Format = Literal["csv", "tsv", "parquet", "jsonl", "libsvm"]
 FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "jsonl", "libsvm")
 LINE = "line"  # the one column of a libsvm frame
-_BLOCK = 1 << 22
+_LARGEST_BLOCK = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Piece:
 def column_names(path: Path, options: FileOptions) -> list[str]:
     """The names of a file's columns: its header, its Parquet schema, or the keys of its first line of JSON."""
     if options.format == "parquet":
-        with _seekable(path) as file:
+        with seekable(path) as file:
             return list(pq.read_schema(file).names)
     if options.format == "jsonl":
         first = next((line for lines in _lines(path) for line in lines if line.strip()), b"{}")
@@ -88,7 +86,7 @@ def column_names(path: Path, options: FileOptions) -> list[str]:
                 f"The first line of {str(path)!r} is not a JSON object. Is it JSON Lines?", file=str(path)
             )
         return list(record)
-    with _unzipped(path) as file:
+    with unzipped(path) as file:
         if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             raise SourceError(f"The file {str(path)!r} is written in UTF-16. Write it in UTF-8.", file=str(path))
         if options.header is not None:
@@ -116,13 +114,65 @@ def delimited(
         dropped.append(path)
         return _wrong_width(row, options, bad)
 
-    last = column_names(path, options)[-1]
+    def begin_again() -> None:
+        bad.clear()
+        del dropped[known:]
+
+    known, last = len(dropped), column_names(path, options)[-1]
     wanted = columns if last in columns or not options.quote else [*columns, last]
-    with pa.input_stream(str(path), compression="gzip" if _gzipped(path) else None) as file:
+    seen, final = 0, b""
+    for whole in _records_in_blocks(path, wanted, options, strict, drop, begin_again):
+        _refuse_width(path, options, bad, strict)
+        if options.quote and len(whole):
+            final = whole[last][-1]
+        for frame in whole.select(columns).iter_slices(batch_rows):
+            where = Where(str(path), lambda place, seen=seen: _line_of(path, options, seen + place))  # type: ignore[misc]
+            yield Piece(_decoded(frame, where if strict else None), where)
+            seen += len(frame)
+    if b"\n" in final and not _ends_with(path, (options.quote or "").encode()):
+        bad.append(None)
+    _refuse_width(path, options, bad, strict)
+
+
+def _records_in_blocks(
+    path: Path,
+    columns: list[str],
+    options: FileOptions,
+    strict: bool,
+    drop: Callable[[Any], str],
+    begin_again: Callable[[], None],
+) -> Iterator[pl.DataFrame]:
+    """The records of a delimited file, a block at a time.
+
+    A record must fit into two blocks. Where one does not, all is read again in larger blocks, and what was given
+    before is left out: an error would tell of that record.
+    """
+    given, block = 0, BLOCK
+    while True:
+        seen = 0
+        try:
+            for batch in _parsed(path, columns, options, strict, drop, block):
+                seen, begin = seen + len(batch), max(given - seen, 0)
+                if seen > given:
+                    given = seen
+                    yield batch[begin:]
+        except pa.ArrowInvalid as error:
+            if "straddl" not in str(error) or block >= _LARGEST_BLOCK:
+                raise
+        else:
+            return
+        block *= 4
+        begin_again()
+
+
+def _parsed(
+    path: Path, columns: list[str], options: FileOptions, strict: bool, drop: Callable[[Any], str], block: int
+) -> Iterator[pl.DataFrame]:
+    with pa.input_stream(str(path), compression="gzip" if gzipped(path) else None) as file:
         reader = pyarrow.csv.open_csv(
             file,
             read_options=pyarrow.csv.ReadOptions(
-                column_names=options.header, block_size=_BLOCK, use_threads=not strict, encoding="utf8"
+                column_names=options.header, block_size=block, use_threads=not strict, encoding="utf8"
             ),
             parse_options=pyarrow.csv.ParseOptions(
                 delimiter=options.delimiter,
@@ -131,25 +181,14 @@ def delimited(
                 invalid_row_handler=drop,
             ),
             convert_options=pyarrow.csv.ConvertOptions(
-                column_types={name: pa.binary() for name in wanted},
-                include_columns=wanted,
+                column_types={name: pa.binary() for name in columns},
+                include_columns=columns,
                 strings_can_be_null=False,
                 check_utf8=False,
             ),
         )
-        seen, final = 0, b""
         for batch in reader:
-            _refuse_width(path, options, bad, strict)
-            whole = pl.DataFrame(pl.from_arrow(batch))
-            if options.quote and len(whole):
-                final = whole[last][-1]
-            for frame in whole.select(columns).iter_slices(batch_rows):
-                where = Where(str(path), lambda place, seen=seen: _line_of(path, options, seen + place))  # type: ignore[misc]
-                yield Piece(_decoded(frame, where if strict else None), where)
-                seen += len(frame)
-    if b"\n" in final and not _ends_with(path, (options.quote or "").encode()):
-        bad.append(None)
-    _refuse_width(path, options, bad, strict)
+            yield pl.DataFrame(pl.from_arrow(batch))
 
 
 def _wrong_width(row: Any, options: FileOptions, bad: list[int | None]) -> str:
@@ -161,18 +200,17 @@ def _wrong_width(row: Any, options: FileOptions, bad: list[int | None]) -> str:
 
 
 def _is_open(record: str, options: FileOptions) -> bool:
-    """Whether a record ends inside quotes: a quote within a bare field opens nothing."""
-    try:
-        list(_records(io.StringIO(record, newline=""), options, strict=True))
-    except csv.Error as error:
-        return "end of data" in str(error) or "limit" in str(error)
-    return False
+    """Whether a record ends inside quotes: a quote within a bare field opens nothing. A field may have any length."""
+    quote, delimiter = re.escape(options.quote or '"'), re.escape(options.delimiter or ",")
+    quoted = f"{quote}[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+{quote}"
+    field = f"(?:{quoted}|(?!{quote}))[^{delimiter}]*+"
+    return re.fullmatch(f"{field}(?:{delimiter}{field})*+", record) is None
 
 
 def _is_blank(path: Path) -> bool:
     """Whether a file has empty lines alone."""
-    with _unzipped(path) as file:
-        while block := file.read(_BLOCK):
+    with unzipped(path) as file:
+        while block := file.read(BLOCK):
             if block.strip(b"\r\n"):
                 return False
     return True
@@ -181,9 +219,9 @@ def _is_blank(path: Path) -> bool:
 def _ends_with(path: Path, quote: bytes) -> bool:
     """Whether a file ends with a quote, as it must where its last field has a line break in it."""
     end = b""
-    with _unzipped(path) as file:
-        while block := file.read(_BLOCK):
-            end = (end + block)[-_BLOCK:]
+    with unzipped(path) as file:
+        while block := file.read(BLOCK):
+            end = (end + block)[-BLOCK:]
     return end.rstrip(b"\r\n").endswith(quote)
 
 
@@ -206,16 +244,16 @@ def _decoded(frame: pl.DataFrame, strict: Where | None) -> pl.DataFrame:
     return pl.DataFrame([repair_utf8(series, strict, series.name) for series in frame])
 
 
-def _records(text: IO[str], options: FileOptions, *, strict: bool = False) -> Any:
+def _records(text: IO[str], options: FileOptions) -> Any:
     if options.quote:
-        return csv.reader(text, delimiter=options.delimiter or ",", quotechar=options.quote, strict=strict)
+        return csv.reader(text, delimiter=options.delimiter or ",", quotechar=options.quote)
     return csv.reader(text, delimiter=options.delimiter or ",", quoting=csv.QUOTE_NONE)
 
 
 def _line_of(path: Path, options: FileOptions, record: int) -> int:
     """The line on which a data record begins: found by reading the file again, since only an error asks for it."""
     wanted = record + (0 if options.header is not None else 1)
-    with _unzipped(path) as file:
+    with unzipped(path) as file:
         reader = _records(io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline=""), options)
         begin = 1
         for fields in reader:
@@ -233,7 +271,7 @@ def _line_of(path: Path, options: FileOptions, record: int) -> int:
 def parquet(path: Path, columns: list[str], batch_rows: int) -> Iterator[Piece]:
     """Read Parquet."""
     seen = 0
-    with _seekable(path) as source, pq.ParquetFile(source, pre_buffer=False) as file:
+    with seekable(path) as source, pq.ParquetFile(source, pre_buffer=False) as file:
         for batch in file.iter_batches(batch_size=batch_rows, columns=columns, use_threads=False):
             frame = pl.DataFrame(pl.from_arrow(batch))
             yield Piece(frame, Where(str(path), lambda place, seen=seen: seen + place + 1))  # type: ignore[misc]
@@ -242,7 +280,7 @@ def parquet(path: Path, columns: list[str], batch_rows: int) -> Iterator[Piece]:
 
 def parquet_head(path: Path, columns: list[str]) -> pl.DataFrame:
     """The columns of a Parquet file without their rows."""
-    with _seekable(path) as source:
+    with seekable(path) as source:
         return pl.DataFrame(pl.from_arrow(pq.read_schema(source).empty_table().select(columns)))
 
 
@@ -251,9 +289,9 @@ def parquet_head(path: Path, columns: list[str]) -> pl.DataFrame:
 
 def _lines(path: Path) -> Iterator[list[bytes]]:
     """The lines of a file, some at a time. Only a line feed ends a line, with a carriage return before it or not."""
-    with _unzipped(path) as file:
+    with unzipped(path) as file:
         rest = b""
-        while block := file.read(_BLOCK):
+        while block := file.read(BLOCK):
             *whole, rest = (rest + block).split(b"\n")
             yield [line.removesuffix(b"\r") for line in whole]
         if rest:
@@ -338,38 +376,3 @@ def _json_text(value: Any, name: str, line: int, path: Path, strict: bool) -> st
         remedy = "Flatten it; without strict it counts as missing."
         raise row_error("the value is a list or an object", file=str(path), line=line, column=name, remedy=remedy)
     return None
-
-
-# -- bytes ----------------------------------------------------------------------------------------------------------
-
-
-def unpack(path: Path) -> None:
-    """Read gzip to its end, where it says whether it is whole."""
-    if _gzipped(path):
-        with _unzipped(path) as file:
-            while file.read(_BLOCK):
-                pass
-
-
-def _gzipped(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
-
-
-@contextmanager
-def _unzipped(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, of its content if it is gzip (which its first bytes tell, not its name)."""
-    with gzip.open(path, "rb") if _gzipped(path) else path.open("rb") as file:
-        yield file  # type: ignore[misc]
-
-
-@contextmanager
-def _seekable(path: Path) -> Iterator[Any]:
-    """A file that can be read from any place: gzip is unpacked into a nameless temporary file."""
-    if not _gzipped(path):
-        yield path
-        return
-    with _unzipped(path) as packed, tempfile.TemporaryFile() as plain:
-        shutil.copyfileobj(packed, plain, _BLOCK)
-        plain.seek(0)
-        yield plain

@@ -45,6 +45,8 @@ class Scores:
         For privacy of persons: who each row belongs to. Rows without a person are dropped.
     seed : int, optional
         Decides which rows of a person are kept.
+    version : str, optional
+        A name for the rows and for what scored them; default a fingerprint of the counts.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Scores:
         unit: Unit,
         persons: Any = None,
         seed: int | None = None,
+        version: str | None = None,
     ) -> None:
         check_persons(unit, persons)
         (labels, wanted), scores = _labels(y_true, pos_label), _real_numbers(y_score)
@@ -65,23 +68,25 @@ class Scores:
         if unit.column is not None:
             labels, scores = _bounded(labels == wanted, scores, persons, unit, seed)
             wanted = True
-        self._fill(_histogram(labels, scores, wanted, score_range), unit, f"{unit}|{pos_label!r}|{score_range}")
+        public = f"{unit}|{pos_label!r}|{score_range}"
+        self._fill(_histogram(labels, scores, wanted, score_range), unit, public, version)
 
     @classmethod
-    def of_cells(cls, cells: Ints, unit: Unit, rule: str) -> Scores:
+    def of_cells(cls, cells: Ints, unit: Unit, rule: str, version: str | None = None) -> Scores:
         """Scores that another engine counted by class and cell, for a unit that it bounded; ``rule`` names how."""
         scores = cls.__new__(cls)
-        scores._fill(cells, unit, f"{unit}|{rule}")
+        scores._fill(cells, unit, f"{unit}|{rule}", version)
         return scores
 
-    def _fill(self, cells: Ints, unit: Unit, public: str) -> None:
+    def _fill(self, cells: Ints, unit: Unit, public: str, version: str | None) -> None:
         self.__cells = cells
         self.__sums = np.concatenate([np.zeros((2, 1), dtype=np.int64), np.cumsum(cells, axis=1)], axis=1)
         self.unit = unit
         self._bound = Bound(rows=unit.max_rows, ones=1)
         filled = np.flatnonzero(cells)
-        content = np.stack([filled, cells.ravel()[filled]]).tobytes()
-        self.version = hashlib.sha256(public.encode() + content).hexdigest()
+        content = b"counts" + np.stack([filled, cells.ravel()[filled]]).tobytes()
+        named = content if version is None else f"version {version}".encode()
+        self.version = hashlib.sha256(public.encode() + named).hexdigest()
 
     def __repr__(self) -> str:
         return "<private scores>"

@@ -44,6 +44,8 @@ def as_series(name: str, values: Any) -> pl.Series:
     if array.ndim != 1:
         got = f"{array.ndim} dimensions" if array.ndim else type(values).__name__
         raise ParameterError(f"{name!r} must be one-dimensional: a list, an array or one column of a frame. Got {got}.")
+    if array.dtype.kind == "c":  # one such number makes all others of a column complex
+        return _object_series(name, [number if number.imag else number.real for number in array.tolist()])
     if array.dtype.kind in "OUT":
         return _object_series(name, array.tolist())
     return pl.Series(name, _in_known_steps(array))
@@ -101,7 +103,7 @@ def _as_written(value: Any) -> str:
     if isinstance(value, Decimal):
         return _short(f"{value:f}")
     if isinstance(value, dt.datetime):
-        moment = value if value.tzinfo is None else value.astimezone(dt.UTC)
+        moment = value if value.tzinfo is None else _in_utc(value)
         finest = "nanoseconds" if hasattr(value, "nanosecond") else "microseconds"
         return _short(moment.isoformat(sep=" ", timespec=finest))
     if isinstance(value, dt.time):
@@ -112,6 +114,14 @@ def _as_written(value: Any) -> str:
         milliseconds = abs(value) // dt.timedelta(milliseconds=1)
         return f"{'-' if value < dt.timedelta(0) and milliseconds else ''}{milliseconds} ms"
     return str(value)
+
+
+def _in_utc(moment: dt.datetime) -> dt.datetime:
+    """A moment in UTC; as it is, if it lies in the first or last hours of all that Python knows."""
+    try:
+        return moment.astimezone(dt.UTC)
+    except OverflowError:
+        return moment
 
 
 def _short(text: str) -> str:

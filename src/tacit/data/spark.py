@@ -186,6 +186,7 @@ def scores(
     seed: int | None = None,
     options: FileOptions | None = None,
     session: SparkSession | None = None,
+    version: str | None = None,
 ) -> Scores:
     """Score each row by the probability whose log-odds a released linear model gives, and count by class and cell.
 
@@ -195,6 +196,8 @@ def scores(
     ----------
     data, schema, weights, intercept, seed, options, session
         As for :func:`score_histogram`.
+    version : str, optional
+        A name for the rows and the model; default a fingerprint of the counts.
     """
     sql = _sql()
     if len(schema.classes) != 2:
@@ -207,7 +210,7 @@ def scores(
     labels, cells, counts = (table.column(place).to_numpy() for place in range(3))
     counted = np.zeros((2, CELLS), dtype=np.int64)
     counted[labels, cells] = counts
-    return Scores.of_cells(counted, schema.unit, "spark")
+    return Scores.of_cells(counted, schema.unit, "spark", version)
 
 
 def split(

@@ -20,7 +20,7 @@ from tacit.data.bounding import CUT, KEY, PERSON_COIN, ROW_COIN, ROW_ORDER, Boun
 from tacit.data.columns import BLANKS, CategoryColumn, NumberColumn, SparseColumn, TextColumn, Value, spellings
 from tacit.data.compiled import CUT_FACTOR
 from tacit.data.errors import SchemaError
-from tacit.data.features import NUMBER_PATTERN
+from tacit.data.features import NUMBER_PATTERN, written_numbers
 from tacit.data.hashing import Longs, hash_strings
 from tacit.data.schema import Schema
 from tacit.data.text import FOLD_FROM, FOLD_TO, TOKEN_PATTERN, valid_text
@@ -143,11 +143,18 @@ def match(name: str, kind: T.DataType, values: Sequence[Value], missing: Sequenc
     else:
         number, text = as_number(name, kind)
         found = F.array_position(double_array([float(value) for value in values]), number)
-    absent = F.isnan(number) if text is None else text.isNull()
-    if text is not None and missing:
-        absent = absent | F.array_contains(text_array(missing), text)
     code = F.coalesce(found, long(0)).cast("bigint") - long(1)
-    return code, F.coalesce(absent, F.lit(True)) & (code < 0)
+    return code, _absent(name, kind, text, missing) & (code < 0)
+
+
+def _absent(name: str, kind: T.DataType, text: Column | None, missing: Sequence[str]) -> Column:
+    """Whether a value is missing: it is null, NaN, or written as one of the texts that say so."""
+    if text is None and isinstance(kind, T.IntegralType | T.BooleanType):
+        text = as_text(name, kind)
+    if text is not None:
+        return F.coalesce(F.array_contains(text_array(missing), text), F.lit(True)) if missing else text.isNull()
+    number, written = as_number(name, kind)[0], written_numbers(missing)
+    return F.isnan(number) | F.array_contains(double_array(written), number) if written else F.isnan(number)
 
 
 def _as_declared(text: Column, declared: list[str]) -> Column:
@@ -164,14 +171,14 @@ def _category(name: str, kind: T.DataType, column: CategoryColumn, missing: Sequ
     return F.when(absent, long(other + 1)).when(code < 0, long(other)).otherwise(code)
 
 
-def _bin(name: str, kind: T.DataType, column: NumberColumn) -> Column:
-    inner = double_array(column.edges[1:-1])
+def _bin(name: str, kind: T.DataType, column: NumberColumn, missing: Sequence[str]) -> Column:
+    inner, (value, text) = double_array(column.edges[1:-1]), as_number(name, kind)
 
     def place(number: Column) -> Column:
         below = F.size(F.filter(inner, lambda edge: edge <= number)) if len(column.edges) > 2 else F.lit(0)
         return F.when(F.isnan(number), long(len(column.edges) - 1)).otherwise(below.cast("bigint"))
 
-    return _let(as_number(name, kind)[0], place)
+    return _let(F.when(_absent(name, kind, text, missing), F.lit(float("nan"))).otherwise(value), place)
 
 
 def _sparse(name: str, kind: T.DataType, column: SparseColumn) -> Column:
@@ -215,7 +222,7 @@ def feature_set(frame: DataFrame, schema: Schema) -> Column:
         elif isinstance(column, CategoryColumn):
             single.append(_category(column.name, kind, column, schema.missing) + long(offset))
         elif isinstance(column, NumberColumn):
-            single.append(_bin(column.name, kind, column) + long(offset))
+            single.append(_bin(column.name, kind, column, schema.missing) + long(offset))
         else:
             raise SchemaError(f"Column {column.name!r} is of a kind that Spark does not encode.", column=column.name)
     if single:

@@ -26,7 +26,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from tacit.data.bounding import KEY, PERSON_COIN, RAW_COIN, ROW_COIN, FeatureHasher, check_seed, row_keys
-from tacit.data.features import as_text, plain_text
+from tacit.data.features import as_numbers, as_text, plain_text
 from tacit.data.hashing import Longs, chain, hash_strings
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
@@ -39,6 +39,9 @@ from tacit.privacy.unit import Unit
 
 _VALUE, _CELL, _NULL = 7, 8, 9  # further uses of the seed, for values that are no features
 _LARGEST = np.int64(2**63 - 1)  # the coin of rows that belong to nobody: never in a test part
+COINS = 2
+"""Which rules for coins these are: splits by other rules overlap, and must not share a name in a ledger."""
+
 Mask = NDArray[np.bool_]
 
 
@@ -178,7 +181,7 @@ def split_rule(kind: str, size: Fraction | int, schema: Schema) -> str:
     The coin of a row hashes the position of its label in the classes, so another label column, or another order of the
     classes, moves rows: such splits overlap, and must not share a name.
     """
-    return f"{kind}|{size}|{schema.digest}"
+    return f"{kind}|{size}|{schema.digest}|coins {COINS}"
 
 
 def split_name(account: Account, purpose: str, seed: int, version: str) -> str:
@@ -252,11 +255,27 @@ def raw_keys(X: Any, seed: int) -> Longs:
         return _matrix_keys(csr, seed)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf":
         return _matrix_keys(sp.csr_array(native(X)), seed)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1]:
+        return _mixed_keys([as_series(str(place), X[:, place]) for place in range(X.shape[1])], seed)
     keys = np.zeros(X.shape[0] if hasattr(X, "shape") else len(X), dtype=np.int64)
     for series in _columns(X):
-        name = hash_strings([series.name])
-        values = chain(seed, _CELL, name, _text_hashes(series))
-        keys ^= np.where(series.is_null().to_numpy(), chain(seed, _NULL, name), values)
+        name, text = hash_strings([series.name]), as_text(series, series.name)  # where NaN is a gap, as None is
+        values = chain(seed, _CELL, name, hash_strings(text.fill_null("")))
+        keys ^= np.where(text.is_null().to_numpy(), chain(seed, _NULL, name), values)
+    return keys
+
+
+def _mixed_keys(columns: list[pl.Series], seed: int) -> Longs:
+    """Keys of an array that is no matrix of numbers because of some cells: the others count as they would in one.
+
+    A gap counts as NaN does, and so does any other cell that is no number, whose text is added.
+    """
+    numbers = np.column_stack([as_numbers(column, ())[0] for column in columns])
+    keys = _matrix_keys(sp.csr_array(numbers), seed)
+    for place, column in enumerate(columns):
+        text = plain_text(column, ())
+        words = np.isnan(numbers[:, place]) & (text.str.to_lowercase() != "nan").fill_null(False).to_numpy()
+        keys ^= np.where(words, chain(seed, _CELL, place, hash_strings(text.fill_null(""))), 0)
     return keys
 
 
@@ -283,9 +302,7 @@ def _columns(X: Any) -> list[pl.Series]:
         return pl.DataFrame(pl.from_arrow(X)).get_columns()
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         return [as_series(str(name), X[name]) for name in X.columns]
-    if isinstance(X, np.ndarray) and X.ndim == 2:
-        return [as_series(str(place), X[:, place]) for place in range(X.shape[1])]
-    return [as_series("", X)]
+    return [] if getattr(X, "ndim", 1) == 2 else [as_series("", X)]
 
 
 def _text_hashes(series: pl.Series) -> Longs:

@@ -48,6 +48,11 @@ class SparkPart(Part):
         """The public description."""
         return self._schema
 
+    @property
+    def version(self) -> str:
+        """A name for these rows. Not for showing."""
+        return self._version
+
     def source(self, schema: Schema) -> Source:
         """What a visit needs to know; its rows stay on the cluster."""
         return Source(replace(schema, unit=self._schema.unit), _stay, lambda: self._version)
@@ -72,12 +77,16 @@ class SparkPart(Part):
         self,
         weights: NDArray[np.float64],
         intercept: float,
+        name: str,
         budget: Budget,
         account: Account,
         random_state: int | None,
     ) -> Binned:
-        """Release the counts of a ROC curve of a linear model's log-odds."""
-        counted = spark.scores(self._frame, self._schema, weights, intercept=intercept, seed=account.seed)
+        """Release the counts of a ROC curve of a linear model's log-odds; ``name`` is the model's."""
+        named = f"{self._version}/{name}"
+        counted = spark.scores(
+            self._frame, self._schema, weights, intercept=intercept, seed=account.seed, version=named
+        )
         return release_counted(counted, budget, (0.0, 1.0), account, random_state)
 
 

@@ -69,6 +69,8 @@ class Visit:
         Who pays; None opens a one-off account in memory with exactly this budget, for the schema's unit.
     random_state : int, optional
         A seed: a simulation, which is not private.
+    version, view : str, optional
+        As those of :class:`tacit.desk.parts.Named` rows.
     """
 
     has_rows: ClassVar[bool] = True
@@ -86,6 +88,8 @@ class Visit:
         account: Account | None = None,
         random_state: int | None = None,
         persons: Any = None,
+        version: str | None = None,
+        view: str = "",
     ) -> None:
         self.owner = owner
         self.epsilon = exact_epsilon(epsilon, owner)
@@ -105,13 +109,14 @@ class Visit:
             )
         schema = replace(schema, unit=unit)
         # A one-off account ends with the visit, so nobody asks it twice and the data need no name.
-        version = "one-off" if account is None else None
+        version = "one-off" if account is None else version
         if isinstance(data, Part):
             self._source = data.source(schema)
         else:
             self._source = open_source(data, schema, y=y, persons=persons, version=version).checked()
         seed = self.random_state
         self._seed = self.account.seed if account is not None or seed is None else _derived(seed)
+        self._view = view
         self._batches: list[Rows] | None = None
         self._plan: Plan | Purse | None = None
         self._steps: dict[str, Mechanism] = {}
@@ -131,7 +136,7 @@ class Visit:
     @property
     def version(self) -> str:
         """A name for the data and how they are bounded. Not for showing."""
-        return f"{self._source.version}/{self._seed}"
+        return f"{self._source.version}/{self._seed}/{self._view}"
 
     @property
     def seed(self) -> int:
@@ -174,7 +179,7 @@ class Visit:
             self.account,
             self._name(name),
             steps,
-            version=f"{self._source.version}/{self._source.reading}",
+            version=self._requested,
             delta=self.delta,
             random_state=self.random_state,
         )
@@ -189,9 +194,14 @@ class Visit:
             self.account,
             self._name(name),
             Budget(self.epsilon, self.delta),
-            version=f"{self._source.version}/{self._source.reading}",
+            version=self._requested,
             random_state=self.random_state,
         )
+
+    @property
+    def _requested(self) -> str:
+        """Which data are asked about: what tells two requests of one name apart."""
+        return f"{self._source.version}/{self._source.reading}/{self._view}"
 
     def _name(self, name: str) -> str:
         """The same file holds several label columns, so the whole description is part of a fit's name."""

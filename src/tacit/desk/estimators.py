@@ -21,6 +21,7 @@ from tacit.data.series import as_series
 from tacit.desk.checks import check_classes
 from tacit.desk.cluster import table_visit
 from tacit.desk.counts import Visit
+from tacit.desk.parts import Named
 from tacit.desk.schemas import matrix_schema
 from tacit.errors import bad_parameter
 from tacit.privacy.release import Receipt
@@ -58,14 +59,16 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """Take a binary matrix to the desk."""
         owner = type(self).__name__
         classes = check_classes(owner, self.classes)
-        X = matrix_input(self, X, reset=True)
+        named = Named.of(X)
+        X = matrix_input(self, named.rows, reset=True)
         labels = label_input(self, X, y)
-        return self._visit(X, labels, matrix_schema(X.shape[1], classes), persons)
+        return self._visit(named.seen(X, column_names(self)), labels, matrix_schema(X.shape[1], classes), persons)
 
     def _visit(self, X: Any, y: Any, schema: Any, persons: Any) -> Visit:
         """Take input of a public description to the desk."""
+        named = Named.of(X)
         return table_visit(
-            X,
+            named.rows,
             y,
             schema,
             owner=type(self).__name__,
@@ -74,6 +77,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             account=self.account,
             random_state=self.random_state,
             persons=persons,
+            version=named.version,
+            view=named.view,
         )
 
 
@@ -98,6 +103,12 @@ def matrix_input(estimator: Any, X: Any, *, reset: bool, dtype: str | None = "nu
     return estimator._validate_data(X, reset=reset, **rules)
 
 
+def column_names(estimator: Any) -> list[str] | None:
+    """The names of the columns that an estimator was fitted on, if they have any: public."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
 def _of_numbers(X: Any, owner: str) -> Any:
     """A matrix with numbers alone: a cell that is none becomes NaN, which counts as absent. An error would tell it."""
     if sp.issparse(X):
@@ -114,12 +125,27 @@ def _of_numbers(X: Any, owner: str) -> Any:
     try:
         array = np.asarray(X)
     except ValueError:
-        raise bad_parameter(owner, "X", "a matrix, rows × features", "rows of several lengths") from None
+        array = _cell_by_cell(X, owner)
+    if array.dtype.kind == "c" and isinstance(X, list | tuple):
+        array = _cell_by_cell(X, owner)
     if array.dtype.kind == "c":
         raise bad_parameter(owner, "X", "a matrix of real numbers", "complex ones", "Complex data not supported.")
     if array.dtype.kind in "biuf" or array.ndim != 2:
         return array
     return _numbers([array[:, place] for place in range(array.shape[1])], len(array))
+
+
+def _cell_by_cell(rows: Any, owner: str) -> Any:
+    """Rows of a list as an array of objects: an odd cell decides neither on an error nor on the type of the others."""
+    widths = {len(row) if isinstance(row, list | tuple | np.ndarray) else None for row in rows}
+    width = widths.pop() if len(widths) == 1 else None
+    if width is None:
+        raise bad_parameter(owner, "X", "a matrix, rows × features", "rows of several lengths")
+    cells = np.empty((len(rows), width), dtype=object)
+    for place, row in enumerate(rows):
+        for column, cell in enumerate(row):
+            cells[place, column] = cell
+    return cells
 
 
 def _numbers(columns: list[Any], n_rows: int) -> Any:

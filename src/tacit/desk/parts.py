@@ -5,8 +5,10 @@ The public side holds a :class:`Part` as one holds a sealed letter: it passes it
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +34,7 @@ from tacit.privacy.unit import Unit, check_persons
 
 __all__ = [
     "FileOptions",
+    "Named",
     "Part",
     "coin_limit",
     "describe",
@@ -69,6 +72,11 @@ class Part:
         """The public description."""
         return self._table.schema
 
+    @property
+    def version(self) -> str:
+        """A name for these rows. Not for showing."""
+        return self._table.version
+
     def source(self, schema: Schema) -> Source:
         """The rows under a model's description of them; for a visit."""
         return self._table.rows(schema)
@@ -89,6 +97,37 @@ class Part:
 
     def __reduce__(self) -> Any:
         raise PrivacyError("A part of a private data set cannot be stored. Open the data again.")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Named:
+    """Private rows in memory, and what tells a fit on them from another that is asked of the same account.
+
+    Whether two requests are the same must not depend on rows: a column more or less, of which no row has anything, is
+    another request.
+
+    Attributes
+    ----------
+    rows : matrix, frame or texts
+    version : str, or None
+        A name for the rows; None means a fingerprint of them.
+    view : str
+        What was made of the data to get these rows, in public terms.
+    """
+
+    rows: Any
+    version: str | None = None
+    view: str = ""
+
+    @classmethod
+    def of(cls, X: Any) -> Named:
+        """Rows with their name, or as they come."""
+        return X if isinstance(X, cls) else cls(X)
+
+    def seen(self, rows: Any, *view: Any) -> Named:
+        """What was made of these rows; ``view`` is plain data that says how."""
+        text = json.dumps([self.view, *view])
+        return Named(rows, self.version, hashlib.sha256(text.encode()).hexdigest())
 
 
 def is_path(data: Any) -> bool:
@@ -207,15 +246,15 @@ def describe(
     return replace(schema, classes=classes, label=name or free, unit=unit)
 
 
-def rows_for_fit(part: Part) -> tuple[Any, Any, Any]:
+def rows_for_fit(part: Part) -> tuple[Named, Any, Any]:
     """All rows in memory, for an estimator that cannot read them in batches: X, y, persons.
 
-    X is a Polars column of texts, a Polars frame, or a matrix.
+    X holds a Polars column of texts, a Polars frame, or a matrix, under the name of the part.
     """
     batches = list(part.table().batches())
     labels = np.concatenate([batch.labels for batch in batches]) if batches else np.zeros(0, dtype=np.int64)
     people = [batch.persons for batch in batches if batch.persons is not None]
-    X = _joined(batches, part)
+    X = Named(_joined(batches, part), part.version)
     return X, np.array(part.schema.classes)[labels], pl.concat(people) if people else None
 
 
@@ -241,13 +280,15 @@ def release_curve(
     part: Part,
     score: Callable[[Any], Any],
     *,
+    name: str,
     budget: Budget,
     account: Account,
     random_state: int | None = None,
 ) -> Binned:
     """Score the rows batch by batch, and release the counts of a ROC curve; the last class is the positive one.
 
-    Only labels, scores and persons are kept in memory. ``score`` must look at each row by itself.
+    Only labels, scores and persons are kept in memory. ``score`` must look at each row by itself. ``name`` is that of
+    what scores them: another model is another request, also where no row is scored otherwise by it.
     """
     labels: list[Any] = []
     scores: list[Any] = []
@@ -268,6 +309,7 @@ def release_curve(
         persons=_people(people, account.unit),
         account=account,
         random_state=random_state,
+        version=f"{part.version}/{name}",
     )
 
 

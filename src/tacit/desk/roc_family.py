@@ -101,6 +101,7 @@ def release_family(
     persons: Any,
     account: Account | None,
     random_state: int | None,
+    version: str | None = None,
 ) -> Counted:
     """Count scores privately by class between public thresholds or private medians."""
     account = one_off(account, budget, "roc_curve")
@@ -113,6 +114,7 @@ def release_family(
         unit=unit,
         persons=persons,
         seed=account.seed,
+        version=version,
     )
     name = f"{recipe}, scores in [{score_range[0]:g}, {score_range[1]:g}]"
     bound = Bound(rows=unit.max_rows, ones=1)

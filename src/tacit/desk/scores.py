@@ -82,8 +82,12 @@ def release_scores(
     persons: Any,
     account: Account | None,
     random_state: int | None,
+    version: str | None = None,
 ) -> Binned:
-    """Count scores privately by class, in bins that are chosen privately."""
+    """Count scores privately by class, in bins that are chosen privately.
+
+    ``version`` names the rows and what scored them, so that whether two requests are the same is not told from scores.
+    """
     account = one_off(account, budget, "roc_curve")
     scores = Scores(
         y_true,
@@ -93,6 +97,7 @@ def release_scores(
         unit=account.unit,
         persons=persons,
         seed=account.seed,
+        version=version,
     )
     return release_counted(scores, budget, score_range, account, random_state)
 

@@ -36,6 +36,7 @@ def roc_curve(
     persons: Any = None,
     sample_weight: Any = None,
     account: Account | None = None,
+    version: str | None = None,
     random_state: int | None = None,
 ) -> RocCurve:
     """Release the ROC curve of a classifier on a private test set.
@@ -70,6 +71,10 @@ def roc_curve(
         Refused: the weight of a row would be its influence, and nothing bounds it.
     account : Account, optional
         Pays. None means a one-off account in memory of exactly this budget.
+    version : str, optional
+        A name for the rows and for what scored them: the very same curve is then returned from the account's ledger at
+        no cost, and scores are not looked at to tell. Default: a fingerprint of the counts of scores, which tells
+        whether two classifiers differ on any row of the test set. Give one where others choose the classifiers.
     random_state : int, optional
         A seed, for simulations: the receipt then says that the release is not private.
 
@@ -101,6 +106,7 @@ def roc_curve(
         "score_range": span,
         "persons": persons,
         "account": account,
+        "version": version,
         "random_state": check_state(random_state, "roc_curve"),
     }
     if recipe is None:

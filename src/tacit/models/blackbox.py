@@ -15,6 +15,7 @@ from sklearn.base import clone
 from tacit._settings import settable, stated_cost
 from tacit.desk.blackbox import declared_rows, foreign, pay_for_black_box
 from tacit.desk.checks import check_classes, check_state
+from tacit.desk.parts import Named
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
@@ -109,7 +110,7 @@ class BlackBoxClassifier(PrivateClassifier):
         if isinstance(self.estimator, type) or not (hasattr(self.estimator, "fit") or callable(self.estimator)):
             expected = "a classifier with fit and predict_proba, or a function of X and y"
             raise bad_parameter(OWNER, "estimator", expected, _name(self.estimator))
-        X = foreign_input(self, X, reset=True)
+        X = foreign_input(self, Named.of(X).rows, reset=True)
         return classes, X, label_input(self, X, y), self._trainer()
 
     @property

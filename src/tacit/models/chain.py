@@ -11,7 +11,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.desk.checks import check_classes
-from tacit.desk.estimators import PrivateEstimator
+from tacit.desk.estimators import PrivateEstimator, column_names
+from tacit.desk.parts import Named
 from tacit.desk.payer import one_off
 from tacit.desk.schemas import table_matrix
 from tacit.errors import bad_parameter
@@ -90,19 +91,22 @@ class SelectingClassifier(PrivateClassifier):
         if isinstance(self.classifier, TextClassifier | TabularClassifier):
             raise bad_parameter(owner, "classifier", "one of matrices", type(self.classifier).__name__)
         self._check_unit()
-        matrix = self._matrix(X, reset=True)
+        named = Named.of(X)
+        matrix = self._matrix(named.rows, reset=True)
+        named = named.seen(matrix, None if self.schema is None else self.schema.digest, column_names(self))
         if self.schema is None:
             y = label_input(self, matrix, y)
         self.selector_ = None
         receipts = []
         if self.selector is not None:
             rehearse(self.classifier)
-            self.selector_ = clone(self.selector).fit(matrix, y, persons=persons)
+            self.selector_ = clone(self.selector).fit(named, y, persons=persons)
             if not self.selector_.support_.any():
                 self.selector_.support_[:] = True
             receipts.append(self.selector_.receipt_)
-            matrix = self._selected(matrix)
-        self.classifier_ = clone(self.classifier).fit(matrix, y, persons=persons)
+            chosen = np.flatnonzero(self.selector_.support_).tolist()
+            named = named.seen(self._selected(matrix), chosen)
+        self.classifier_ = clone(self.classifier).fit(named, y, persons=persons)
         self.classes_ = self.classifier_.classes_
         self.receipt_ = in_sequence([*receipts, self.classifier_.receipt_])
         return self
