@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
-from tacit._settings import OWNER, check_shares, check_unit, declared_unit, stated_cost
+from tacit._settings import OWNER, check_shares, check_unit, declared_classes, declared_unit, stated_cost
 from tacit.desk.checks import check_classes, check_state
 from tacit.desk.cluster import SparkPart, open_on_spark
 from tacit.desk.parts import (
@@ -60,8 +60,8 @@ class Workflow:
     ----------
     epsilon, delta : float
         What a run costs a row (a person) in all.
-    classes : sequence
-        The declared labels. The last one is positive.
+    classes : sequence, optional
+        The declared labels. The last one is positive. Default: those of the schema or of the classifier, or 0 and 1.
     label : str, optional
         The column of labels, where they are not given as ``y``.
     text : str, optional
@@ -117,7 +117,7 @@ class Workflow:
         epsilon: float = 1.0,
         delta: float = 0.0,
         *,
-        classes: Any = (0, 1),
+        classes: Any = None,
         label: str | None = None,
         text: str | None = None,
         schema: Schema | str | Path | None = None,
@@ -138,13 +138,14 @@ class Workflow:
         random_state: int | None = None,
     ) -> None:
         self.budget = Budget(exact_epsilon(epsilon, OWNER), exact_delta(delta, OWNER))
-        self.classes = check_classes(OWNER, classes)
         self.label, self.text = label, text
         self.schema = Schema.load(schema) if isinstance(schema, str | Path) else schema
         if self.schema is not None and text is not None:
             raise bad_parameter(OWNER, "text", "None where a schema is given", text)
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise bad_parameter(OWNER, "schema", "a tacit.Schema or a path", type(self.schema).__name__)
+        ours = classifier if isinstance(classifier, PrivateClassifier) else None
+        self.classes = check_classes(OWNER, declared_classes(classes, self.schema, ours))
         self.unit = check_unit(unit, rows_per_unit)
         self.classifier, self.selector = classifier, selector
         self.test_size = test_size
