@@ -112,7 +112,7 @@ def test_an_account_is_created_once_and_unknown_ones_are_named(capsys: pytest.Ca
 
 def test_no_traceback_from_the_installed_command(tmp_path: Path) -> None:
     (tmp_path / "ledger.db").write_text("not a database, but long enough to be taken for one" * 20)
-    command = [sys.executable, "-m", "tacit.cli", "ledger", "list"]
+    command = [sys.executable, "-m", "tacit", "ledger", "list"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stderr.startswith("tacit: error: The ledger sqlite:///ledger.db cannot be used: file is not a database")
