@@ -38,9 +38,8 @@ def declared_unit(*schemas: Any) -> Unit | None:
     return units.pop() if units else None
 
 
-def declared_classes(given: Any, schema: Any, classifier: Any) -> Any:
-    """The labels: as given, or else as a public description or the classifier declares them, or else 0 and 1."""
-    declaring = (schema, getattr(classifier, "schema", None), classifier)
+def declared_classes(given: Any, *declaring: Any) -> Any:
+    """The labels: as given, or else as the first of the public descriptions that declares them, or else 0 and 1."""
     found = (getattr(source, "classes", None) for source in declaring)
     return given if given is not None else next((classes for classes in found if classes is not None), (0, 1))
 

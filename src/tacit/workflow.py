@@ -66,7 +66,7 @@ class Workflow:
         The column of labels, where they are not given as ``y``.
     text : str, optional
         The column of texts, of a file or a frame.
-    schema : Schema or path, optional
+    schema : Schema, path of a TOML file, or mapping, optional
         The public description of a table. Without text and schema, ``X`` is a list of texts or a matrix.
     unit : "row", the name of a column, or Unit, optional
         Whose presence is hidden; a column names the person, and goes with ``rows_per_unit``. Default: the person that
@@ -120,7 +120,7 @@ class Workflow:
         classes: Any = None,
         label: str | None = None,
         text: str | None = None,
-        schema: Schema | str | Path | None = None,
+        schema: Schema | str | Path | Mapping[str, Any] | None = None,
         unit: str | Unit | None = None,
         rows_per_unit: int | None = None,
         classifier: Any = None,
@@ -139,13 +139,14 @@ class Workflow:
     ) -> None:
         self.budget = Budget(exact_epsilon(epsilon, OWNER), exact_delta(delta, OWNER))
         self.label, self.text = label, text
-        self.schema = Schema.load(schema) if isinstance(schema, str | Path) else schema
+        self.schema = Schema.of(schema)
         if self.schema is not None and text is not None:
             raise bad_parameter(OWNER, "text", "None where a schema is given", text)
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise bad_parameter(OWNER, "schema", "a tacit.Schema or a path", type(self.schema).__name__)
         ours = classifier if isinstance(classifier, PrivateClassifier) else None
-        self.classes = check_classes(OWNER, declared_classes(classes, self.schema, ours))
+        self._theirs = Schema.of(getattr(ours, "schema", None))
+        self.classes = check_classes(OWNER, declared_classes(classes, self.schema, self._theirs, ours))
         self.unit = check_unit(unit, rows_per_unit)
         self.classifier, self.selector = classifier, selector
         self.test_size = test_size
@@ -217,7 +218,7 @@ class Workflow:
     def _payer(self, X: Any, ledgers: ExitStack) -> tuple[Unit, Callable[[], Account]]:
         """What is protected, and a way to the account: one that does not exist is made when the data were looked at."""
         found = self.account
-        declared = None if self.unit else declared_unit(self.schema, getattr(self.classifier, "schema", None))
+        declared = None if self.unit else declared_unit(self.schema, self._theirs)
         if found is not None and (not isinstance(found, Account) or self.ledger is not None):
             raise bad_parameter(OWNER, "account", "a tacit Account, without a ledger beside it", found)
         if found is None and self.ledger is not None:

@@ -36,7 +36,7 @@ def test_it_proves_almost_all_of_what_is_there() -> None:
 
 
 def test_floating_point_noise_is_caught_and_the_finding_says_by_what() -> None:
-    """3 + x has fewer digits behind the point than 2 + x where both are below 1: the noise is right, its digits tell."""
+    """3 + x has fewer digits behind the point than 2 + x where both are below 1: the digits tell, not the noise."""
     noise = np.random.default_rng(0)
     finding = audit(lambda rows: sum(rows) + noise.laplace(), ([1, 1, 1], [1, 1]), claimed=Budget(1.0), runs=10_000)
     assert finding.violation

@@ -211,7 +211,10 @@ def _reason(error: Exception) -> str:
     if "parquet" in text or "footer" in text or "magic" in text or "thrift" in text:
         return "it is not complete Parquet. Copy or write it anew."
     if "straddl" in text:
-        return "a record is longer than 4 MB; is a quote character left open? Close it, or pass quote=''."
+        return (
+            "a record is longer than 4 MB; is a quote character left open? Close it, or pass quote=''. "
+            "Texts that long are read from TSV, JSON Lines and Parquet."
+        )
     if "empty csv" in text:
         return "it has no header line. Write one, or pass header=."
     return f"{type(error).__name__}. Is it of the declared format, complete and uncorrupted?"
