@@ -242,6 +242,15 @@ def test_postgresql_without_its_package_says_what_to_install(monkeypatch: pytest
         Ledger.open("postgresql://user@127.0.0.1:1/x")
 
 
+def test_an_in_memory_ledger_ends_when_it_is_closed() -> None:
+    with Ledger.open() as ledger:
+        account = ledger.account("survey", budget=Budget(1.0))
+    for use in (lambda: account.spent, lambda: account.charge(request(0.5)), lambda: Ledger.accounts(ledger)):
+        with pytest.raises(LedgerError, match=r"was closed.*Nothing was charged"):
+            use()
+    ledger.close()
+
+
 def test_a_forked_process_may_not_spend_from_memory() -> None:
     script = (
         "import os\n"

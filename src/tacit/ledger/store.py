@@ -228,6 +228,11 @@ class SqlStore(ABC):
                 )
             self._connection = None  # a connection must not be shared across a fork
         if self._connection is None:
+            if self._owner and not self.survives_fork:
+                raise LedgerError(
+                    "This in-memory ledger was closed, and its accounts ended with it. Nothing was charged. "
+                    "Use a file, for example Ledger.open('sqlite:///ledger.db')."
+                )
             self._connection = self.connect()
             self._owner = os.getpid()
         return self._connection
