@@ -57,7 +57,9 @@ ESTIMATORS: dict[str, tuple[Any, dict[str, str]]] = {
         CLASSIFIER | MANY,
     ),
     "SelectingClassifier": (
-        tacit.SelectingClassifier(tacit.BernoulliNB(classes=(0, 1, 2, 3), **LOUD), tacit.CountSelector(k=1, **LOUD)),
+        tacit.SelectingClassifier(
+            tacit.BernoulliNB(classes=(0, 1, 2, 3), **LOUD), tacit.CountSelector(k=1, classes=(0, 1, 2, 3), **LOUD)
+        ),
         CLASSIFIER | MANY,
     ),
     "CountSelector": (tacit.CountSelector(k=1, **LOUD), SELECTOR),

@@ -134,6 +134,8 @@ def test_the_command_prints_a_table_json_and_a_picture(tmp_path: Path, capsys: p
     assert main([*BASE, "--epsilon", "0.5", "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["expected"]
     assert found["epsilon"] == 0.5
+    assert main([*BASE, "--epsilon", "0.5", "--epsilon", "2", "--json"]) == 0
+    assert [row["epsilon"] for row in json.loads(capsys.readouterr().out)["expected"]] == [0.5, 2.0]
 
 
 @pytest.mark.parametrize("out", ["here.txt", "no/such/folder.png", "there.png"])

@@ -38,6 +38,12 @@ def declared_unit(*schemas: Any) -> Unit | None:
     return units.pop() if units else None
 
 
+def declared_classes(given: Any, *declaring: Any) -> Any:
+    """The labels: as given, or else as the first of the public descriptions that declares them, or else 0 and 1."""
+    found = (getattr(source, "classes", None) for source in declaring)
+    return given if given is not None else next((classes for classes in found if classes is not None), (0, 1))
+
+
 def check_shares(given: Mapping[str, float] | None, selector: Any) -> dict[str, Fraction]:
     """Shares of ε and δ by step: public, and checked to stay within each part's whole."""
     expected = f"a mapping with the keys {list(SHARES)}"

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
-from tacit._settings import OWNER, check_shares, check_unit, declared_unit, stated_cost
+from tacit._settings import OWNER, check_shares, check_unit, declared_classes, declared_unit, stated_cost
 from tacit.desk.checks import check_classes, check_state
 from tacit.desk.cluster import SparkPart, open_on_spark
 from tacit.desk.parts import (
@@ -60,13 +60,13 @@ class Workflow:
     ----------
     epsilon, delta : float
         What a run costs a row (a person) in all.
-    classes : sequence
-        The declared labels. The last one is positive.
+    classes : sequence, optional
+        The declared labels. The last one is positive. Default: those of the schema or of the classifier, or 0 and 1.
     label : str, optional
         The column of labels, where they are not given as ``y``.
     text : str, optional
         The column of texts, of a file or a frame.
-    schema : Schema or path, optional
+    schema : Schema, path of a TOML file, or mapping, optional
         The public description of a table. Without text and schema, ``X`` is a list of texts or a matrix.
     unit : "row", the name of a column, or Unit, optional
         Whose presence is hidden; a column names the person, and goes with ``rows_per_unit``. Default: the person that
@@ -117,10 +117,10 @@ class Workflow:
         epsilon: float = 1.0,
         delta: float = 0.0,
         *,
-        classes: Any = (0, 1),
+        classes: Any = None,
         label: str | None = None,
         text: str | None = None,
-        schema: Schema | str | Path | None = None,
+        schema: Schema | str | Path | Mapping[str, Any] | None = None,
         unit: str | Unit | None = None,
         rows_per_unit: int | None = None,
         classifier: Any = None,
@@ -138,13 +138,15 @@ class Workflow:
         random_state: int | None = None,
     ) -> None:
         self.budget = Budget(exact_epsilon(epsilon, OWNER), exact_delta(delta, OWNER))
-        self.classes = check_classes(OWNER, classes)
         self.label, self.text = label, text
-        self.schema = Schema.load(schema) if isinstance(schema, str | Path) else schema
+        self.schema = Schema.of(schema)
         if self.schema is not None and text is not None:
             raise bad_parameter(OWNER, "text", "None where a schema is given", text)
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise bad_parameter(OWNER, "schema", "a tacit.Schema or a path", type(self.schema).__name__)
+        ours = classifier if isinstance(classifier, PrivateClassifier) else None
+        self._theirs = Schema.of(getattr(ours, "schema", None))
+        self.classes = check_classes(OWNER, declared_classes(classes, self.schema, self._theirs, ours))
         self.unit = check_unit(unit, rows_per_unit)
         self.classifier, self.selector = classifier, selector
         self.test_size = test_size
@@ -216,7 +218,7 @@ class Workflow:
     def _payer(self, X: Any, ledgers: ExitStack) -> tuple[Unit, Callable[[], Account]]:
         """What is protected, and a way to the account: one that does not exist is made when the data were looked at."""
         found = self.account
-        declared = None if self.unit else declared_unit(self.schema, getattr(self.classifier, "schema", None))
+        declared = None if self.unit else declared_unit(self.schema, self._theirs)
         if found is not None and (not isinstance(found, Account) or self.ledger is not None):
             raise bad_parameter(OWNER, "account", "a tacit Account, without a ledger beside it", found)
         if found is None and self.ledger is not None:

@@ -35,6 +35,16 @@ def test_it_proves_almost_all_of_what_is_there() -> None:
     assert finding.to_json()["proven_epsilon"] == finding.epsilon
 
 
+def test_floating_point_noise_is_caught_and_the_finding_says_by_what() -> None:
+    """3 + x has fewer digits behind the point than 2 + x where both are below 1: the digits tell, not the noise."""
+    noise = np.random.default_rng(0)
+    finding = audit(lambda rows: sum(rows) + noise.laplace(), ([1, 1, 1], [1, 1]), claimed=Budget(1.0), runs=10_000)
+    assert finding.violation
+    assert "last bit of value 0" in finding.event
+    rounded = audit(lambda rows: round(sum(rows) + noise.laplace(), 3), ([1, 1, 1], [1, 1]), claimed=Budget(1.0))
+    assert not rounded.violation
+
+
 def test_it_never_calls_anything_private() -> None:
     finding = audit(Response(0.75, 2), (0, 1), claimed=Budget(1.2), runs=4000)
     assert not finding.violation

@@ -184,7 +184,7 @@ def test_a_missing_file_says_where_to_get_it(load, file: published.File, tmp_pat
 
 def test_the_folder_comes_from_the_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(published.VARIABLE, str(folder))
-    assert len(datasets.load_sms()) == 5_574
+    assert len(datasets.load_sms()) == len(datasets.load_sms(folder)) == 5_574
 
 
 def test_plain_and_packed_files_are_read_alike(folder: Path, tmp_path: Path) -> None:
@@ -234,6 +234,9 @@ def test_bad_parameters_are_named(call) -> None:  # type: ignore[no-untyped-def]
 def test_a_dataset_shows_itself_briefly_and_knows_its_kind() -> None:
     survey = datasets.load_survey()
     assert repr(survey) == "<Dataset SURVEY: 6,366 rows, labels 0 = no affair, 1 = affair, unit row>"
+    rows, labels = survey
+    assert rows is survey.data
+    assert labels is survey.labels is survey.target
     with pytest.raises(TypeError, match="not texts"):
         _ = survey.texts
     with pytest.raises(TypeError, match="not a sparse matrix"):

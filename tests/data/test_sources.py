@@ -360,6 +360,6 @@ def test_odd_requests() -> None:
         count(open_source(FRAME, SCHEMA), Bounding(1, preference=np.arange(3)))
     with pytest.raises(ParameterError, match="jobs"):
         count(open_source(FRAME, SCHEMA), Bounding(1), jobs=0)
-    with pytest.raises(ParameterError, match="'y'"):
-        open_source(FRAME, SCHEMA, y=[0] * 7)
+    with pytest.raises(ParameterError, match="'persons' parameter of fit must be left out"):
+        open_source(FRAME, PEOPLE, persons=[0] * 7)
     assert "7" not in repr(open_source(FRAME, Schema.text(("no", "yes"), bits=3, label="y")))

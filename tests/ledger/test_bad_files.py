@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tacit import Budget, Ledger, LedgerError, LedgerVersionError, MissingExtraError, ParameterError
+from tacit import (
+    Budget,
+    Ledger,
+    LedgerError,
+    LedgerVersionError,
+    MissingExtraError,
+    ParameterError,
+    TamperedLedgerError,
+)
 from tests.ledger.test_contract import request
 from tests.support import postgres
 
@@ -47,6 +55,61 @@ def test_a_damaged_ledger(tmp_path: Path) -> None:
     assert not is_sound(f"sqlite:///{file}")
 
 
+def edited(file: Path, statement: str) -> Ledger:
+    """A ledger with one charge and its release, edited from outside by somebody who removed the guards."""
+    url = f"sqlite:///{file}"
+    with Ledger.open(url) as ledger:
+        account = ledger.account("survey", budget=Budget(1.0))
+        account.store(account.charge(request(0.25)), 0, "", b"released")
+    connection = sqlite3.connect(file)
+    for table in ("entries", "releases"):
+        for verb in ("update", "delete"):
+            connection.execute(f"DROP TRIGGER tacit_{table}_no_{verb}")
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    return Ledger.open(url)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE tacit_accounts SET head_seq = 'x'",
+        "UPDATE tacit_accounts SET head_seq = 0",
+        "DELETE FROM tacit_accounts",
+        "UPDATE tacit_entries SET seq = 'x' WHERE seq = 2",
+        "UPDATE tacit_releases SET payload = 'text'",
+        "UPDATE tacit_releases SET payload = 1000000000000",
+    ],
+)
+def test_an_edit_of_any_column_is_noticed(tmp_path: Path, statement: str) -> None:
+    with edited(tmp_path / "ledger.db", statement) as ledger:
+        (verdict,) = ledger.verify()
+    assert (verdict.account, verdict.ok) == ("survey", False)
+
+
+def test_an_account_whose_head_was_taken_back_is_not_unknown(tmp_path: Path) -> None:
+    ledger = edited(tmp_path / "ledger.db", "UPDATE tacit_accounts SET head_seq = 0")
+    with pytest.raises(TamperedLedgerError, match="changed from outside"):
+        ledger.account("survey")
+
+
+@pytest.mark.parametrize("name", ["format", "secret"])
+@pytest.mark.parametrize("value", ["''", "'abc'", "X'ff'"])
+def test_a_ledger_without_its_format_or_secret(tmp_path: Path, name: str, value: str) -> None:
+    with pytest.raises(LedgerError, match=f"damaged: it lacks its '{name}'"):
+        edited(tmp_path / "ledger.db", f"UPDATE tacit_meta SET value = {value} WHERE name = '{name}'")
+
+
+def test_a_description_of_tables_that_is_no_text(tmp_path: Path) -> None:
+    """SQLite quotes the damage in its message, which Python then cannot read."""
+    file = tmp_path / "ledger.db"
+    Ledger.open(f"sqlite:///{file}").close()
+    file.write_bytes(file.read_bytes().replace(b"tacit_meta (name", b"tacit_meta \xf5name"))
+    with pytest.raises(LedgerError, match=r"malformed.*restore it from a backup"):
+        Ledger.open(f"sqlite:///{file}")
+
+
 def is_sound(url: str) -> bool:
     try:
         with Ledger.open(url) as ledger:
@@ -66,6 +129,13 @@ def test_a_database_of_something_else(tmp_path: Path) -> None:
 def test_a_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match=r"does not exist\. Create it first"):
         Ledger.open(f"sqlite:///{tmp_path}/no/such/ledger.db")
+
+
+@pytest.mark.parametrize("url", [":memory:", "sqlite://", "sqlite:///:memory:"])
+def test_usual_names_for_memory(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert Ledger.open(url).url == "memory"
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("url", ["ledger.db", "sqlite:///", "mysql://host/db", 7, ""])
@@ -170,6 +240,15 @@ def test_postgresql_without_its_package_says_what_to_install(monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'tacit\[postgres\]'"):
         Ledger.open("postgresql://user@127.0.0.1:1/x")
+
+
+def test_an_in_memory_ledger_ends_when_it_is_closed() -> None:
+    with Ledger.open() as ledger:
+        account = ledger.account("survey", budget=Budget(1.0))
+    for use in (lambda: account.spent, lambda: account.charge(request(0.5)), lambda: Ledger.accounts(ledger)):
+        with pytest.raises(LedgerError, match=r"was closed.*Nothing was charged"):
+            use()
+    ledger.close()
 
 
 def test_a_forked_process_may_not_spend_from_memory() -> None:

@@ -141,6 +141,7 @@ class TestCharges:
         for epsilon in (0.25, 0.5):
             account.charge(request(epsilon, f"query {epsilon}"))
         first, second = account.entries()
+        assert (first.epsilon, first.delta) == (first.budget.epsilon, first.budget.delta)
         assert (first.budget, second.budget) == (Budget(0.25), Budget(0.5))
         assert (first.query, first.mechanism, first.released, first.steps) == ("query 0.25", "test", 0, 1)
         assert first.entry < second.entry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -186,6 +187,30 @@ def test_a_label_column_and_text() -> None:
     table = pl.DataFrame({"note": ["good day", "bad luck"] * 500, "y": [1, 0] * 500})
     model = tacit.TabularClassifier(schema=schema, random_state=0).fit(table)
     assert model.predict(pl.DataFrame({"note": ["bad", "good"]})).tolist() == [0, 1]
+
+
+def test_a_schema_may_be_a_file_or_plain_data(tmp_path: Path) -> None:
+    file = tmp_path / "schema.toml"
+    file.write_text(SCHEMA.to_toml())
+    settings: dict[str, Any] = {"epsilon": 1.0, "random_state": 0}
+    fits = [
+        tacit.TabularClassifier(schema=schema, **settings).fit(TABLE, LABELS).weights_
+        for schema in (SCHEMA, file, str(file), SCHEMA.to_dict())
+    ]
+    assert all(np.array_equal(fits[0], other) for other in fits[1:])
+    inside = tacit.Workflow(schema=SCHEMA, classifier=tacit.TabularClassifier(schema=file), random_state=0)
+    assert not inside.run(TABLE, LABELS).curve.unknown
+
+
+def test_labels_that_are_given_win_over_their_column() -> None:
+    with_column = TABLE.with_columns(answer=pl.Series(LABELS))
+    schema = tacit.Schema(SCHEMA.columns, SCHEMA.classes, label="answer")
+    settings: dict[str, Any] = {"epsilon": 1.0, "schema": schema, "random_state": 0}
+    named = tacit.TabularClassifier(**settings).fit(with_column)
+    given = tacit.TabularClassifier(**settings).fit(with_column, with_column["answer"])
+    turned = tacit.TabularClassifier(**settings).fit(with_column, LABELS[::-1])
+    assert np.array_equal(named.weights_, given.weights_)
+    assert not np.array_equal(named.weights_, turned.weights_)
 
 
 def test_persons_come_from_a_column() -> None:

@@ -70,7 +70,7 @@ def test_equal_budgets_are_one_key(a: Budget) -> None:
 @pytest.mark.parametrize("name", ["epsilon", "delta", "exact_epsilon", "exact_delta", "anything"])
 def test_budgets_cannot_be_changed(name: str) -> None:
     budget = Budget(1.0, 1e-6)
-    with pytest.raises((AttributeError, TypeError)):
+    with pytest.raises(AttributeError):
         setattr(budget, name, F(5))
     assert budget == Budget(1.0, 1e-6)
 

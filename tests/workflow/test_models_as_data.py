@@ -307,3 +307,14 @@ def test_where_nothing_is_selected_all_features_stay() -> None:
         tacit.SelectingClassifier("none").fit(X, Y)
     with pytest.raises(tacit.ParameterError, match="'selector'"):
         tacit.SelectingClassifier(tacit.BernoulliNB(), SelectKBest(k=1)).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["selector", "schema"])
+def test_halves_that_declare_other_classes_are_refused(name: str) -> None:
+    """Before, one half saw no rows, and nothing said so."""
+    account = tacit.Ledger.open().account("rows", budget=tacit.Budget(2.0))
+    parts = {"selector": tacit.CountSelector(k=1, account=account), "schema": tacit.Schema.matrix(3, (0, 1))}
+    classifier = tacit.BernoulliNB(classes=("no", "yes"), account=account)
+    with pytest.raises(tacit.ParameterError, match=rf"'{name}'.*\('no', 'yes'\).*Got \(0, 1\)"):
+        tacit.SelectingClassifier(classifier, **{name: parts[name]}).fit(X, Y)
+    assert account.entries() == []

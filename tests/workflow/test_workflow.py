@@ -129,6 +129,24 @@ def test_tables_from_anywhere(kind: str, tmp_path: Path) -> None:
     assert result.features[0][0].startswith("colour")
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{"schema": SCHEMA}, {"classifier": tacit.TabularClassifier(schema=SCHEMA)}],
+    ids=["the workflow's schema", "the classifier's schema"],
+)
+def test_classes_are_taken_from_the_public_description(settings: dict[str, Any]) -> None:
+    workflow = tacit.Workflow(2.0, **{"schema": SCHEMA, **settings})
+    assert workflow.classes == CLASSES
+    assert not workflow.run(TABLE).curve.unknown
+
+
+def test_classes_are_taken_from_a_classifier_of_ours() -> None:
+    named = tacit.Workflow(2.0, classifier=tacit.TextClassifier(classes=CLASSES))
+    assert named.classes == CLASSES
+    assert tacit.Workflow(2.0, classes=("spam", "ham"), schema=SCHEMA).classes == ("spam", "ham")
+    assert tacit.Workflow(2.0).classes == (0, 1)
+
+
 def test_a_libsvm_file_is_a_matrix(tmp_path: Path) -> None:
     lines = [f"{i % 2} {1 + i % 2}:1 " + " ".join(f"{3 + b}:1" for b in range(13) if i >> b & 1) for i in range(N)]
     (tmp_path / "rows.libsvm").write_text("\n".join(lines))
@@ -384,7 +402,7 @@ def test_evaluate_on_another_set() -> None:
     [
         ({"epsilon": 0}, "'epsilon'"),
         ({"classes": ("a",)}, "'classes'"),
-        ({"classes": None}, "'classes'"),
+        ({"classes": 7}, "'classes'"),
         ({"unit": "person"}, "'rows_per_unit'"),
         ({"rows_per_unit": 2}, "'rows_per_unit'"),
         ({"engine": "cloud"}, "'engine'"),

@@ -14,6 +14,7 @@ from tacit.audit.outputs import Encoded, Floats
 Score = Callable[[Encoded], Floats]
 _BINS = 24
 _MOST_COLUMNS = 128  # for the learners: the columns that differ most
+_MOST_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ def learn(runs: Encoded, second: NDArray[np.bool_]) -> dict[str, Score]:
         kept = [bins[place] for place in np.argsort(strength)[::-1][:_MOST_COLUMNS]]
         scores["columns one by one"] = lambda seen: np.sum([part(seen.columns) for part in kept], axis=0)
         if runs.columns.shape[1] > 1:
-            scores["columns together"] = _by_tree(runs, second, [part.column for part in kept])
+            name, score = _by_tree(runs, second, [part.column for part in kept])
+            scores[name] = score
     return scores
 
 
@@ -77,8 +79,8 @@ def _strength(part: _Bins, columns: Floats, second: NDArray[np.bool_]) -> float:
     return float(logs[second].mean() - logs[~second].mean()) if second.any() and not second.all() else 0.0
 
 
-def _by_tree(runs: Encoded, second: NDArray[np.bool_], kept: list[int]) -> Score:
-    """Log-ratios of the leaves of a small tree: events on several columns at once."""
+def _by_tree(runs: Encoded, second: NDArray[np.bool_], kept: list[int]) -> tuple[str, Score]:
+    """Log-ratios of the leaves of a small tree: events on several columns at once, named by those that tell most."""
 
     def clean(seen: Encoded) -> Floats:
         return np.nan_to_num(np.clip(seen.columns[:, kept], -1e30, 1e30), nan=1e31)  # a tree reads 32-bit numbers
@@ -87,4 +89,6 @@ def _by_tree(runs: Encoded, second: NDArray[np.bool_], kept: list[int]) -> Score
     tree = DecisionTreeClassifier(max_depth=8, min_samples_leaf=least, random_state=0).fit(clean(runs), second)
     leaves = tree.apply(clean(runs))
     logs = _log_ratios(leaves, second, int(tree.tree_.node_count))
-    return lambda seen: logs[tree.apply(clean(seen))]
+    weights = tree.feature_importances_
+    telling = [runs.titles[kept[place]] for place in np.argsort(weights)[::-1][:_MOST_NAMES] if weights[place] > 0]
+    return ", ".join(["columns together", *telling]), lambda seen: logs[tree.apply(clean(seen))]

@@ -112,7 +112,8 @@ def audit(
     ----------
     run : callable
         Takes one data set and returns what would be published: numbers, arrays, texts, or lists and dicts of them.
-        It must draw fresh noise in every call. An error that it raises is an output as well.
+        It must draw fresh noise in every call. An error that it raises is an output as well. So are the last bits of
+        floats: textbook Laplace noise is caught by them, unless the sum is rounded to a public grid.
     pair : two data sets
         Neighbours: one unit more or less.
     claimed : Budget

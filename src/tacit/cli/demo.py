@@ -155,6 +155,8 @@ def _state(result: Any) -> str:
 
 def _program() -> str:
     """How this program is called from here: it may be in a virtual environment that is not active."""
+    if Path(sys.argv[0]).name == "__main__.py":
+        return "python -m tacit"
     return "tacit" if shutil.which("tacit") or not sys.argv[0] else os.path.relpath(sys.argv[0])
 
 

@@ -17,7 +17,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("--rows", type=int, required=True, metavar="N", help="rows, about")
     parser.add_argument("--positives", type=int, required=True, metavar="P", help="positive rows, about")
     parser.add_argument("--features", type=int, required=True, metavar="D", help="features")
-    parser.add_argument("--epsilon", type=float, nargs="+", required=True, metavar="E", help="one ε or several")
+    parser.add_argument(
+        "--epsilon", type=float, nargs="+", action="extend", required=True, metavar="E", help="one ε or several"
+    )
     parser.add_argument("--delta", type=float, default=0.0, help="δ (default: 0, pure privacy)")
     parser.add_argument("--auc", type=float, default=0.8, help="how good the classifier may be (%(default)s)")
     parser.add_argument("--auc-width", type=float, metavar="W", help="find the ε for a 95 %% interval of this width")

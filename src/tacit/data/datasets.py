@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -117,6 +117,15 @@ class Dataset:
     def _wrong_kind(self, wanted: str) -> TypeError:
         return TypeError(f"The data set {self.name!r} holds {type(self.data).__name__}, not {wanted}.")
 
+    @property
+    def target(self) -> NDArray[np.int64]:
+        """The labels, as scikit-learn's data sets call them."""
+        return self.labels
+
+    def __iter__(self) -> Iterator[Any]:
+        """Rows and labels, for ``X, y = load_sms()``."""
+        return iter((self.data, self.labels))
+
     def __len__(self) -> int:
         return len(self.labels)
 
@@ -125,7 +134,7 @@ class Dataset:
         return f"<Dataset {self.name}: {len(self):,} rows, labels {names}, unit {self.unit}>"
 
 
-def load_sms(*, folder: str | Path | None = None) -> Dataset:
+def load_sms(folder: str | Path | None = None) -> Dataset:
     """Load the SMS Spam Collection: 5,574 text messages, 747 of them spam.
 
     Parameters

@@ -232,6 +232,13 @@ class Schema:
             raise SchemaError(f"The schema file {str(path)!r} cannot be read: {error}.", file=str(path)) from error
         return cls.from_toml(text)
 
+    @classmethod
+    def of(cls, described: Any) -> Any:
+        """Read a path or plain data; anything else is handed back, for whoever asked to judge."""
+        if isinstance(described, str | Path):
+            return cls.load(described)
+        return cls.from_dict(described) if isinstance(described, Mapping) else described
+
     def to_toml(self) -> str:
         """Write the description as TOML."""
         lines = [f"missing = {_toml(list(self.missing))}", ""]

@@ -284,11 +284,14 @@ def as_frame(data: Any, schema: Schema) -> pl.DataFrame:
 
 
 def _with_side_columns(frame: pl.DataFrame, schema: Schema, y: Any, persons: Any) -> pl.DataFrame:
-    """Labels and persons that were passed as arrays become the columns that the schema names."""
+    """Labels and persons that were passed as arrays become the columns that the schema names.
+
+    Labels win over a column of theirs, as ``fit(frame, frame["label"])`` means; persons do not.
+    """
     for name, values, parameter in ((schema.label, y, "y"), (schema.unit.column, persons, "persons")):
         if name is not None and values is not None:
-            if name in frame.columns:
-                raise bad_parameter("open_source", parameter, f"left out: the data have a column {name!r}", "an array")
+            if name in frame.columns and parameter == "persons":
+                raise bad_parameter("fit", parameter, f"left out: the data have a column {name!r}", "an array")
             series = as_series(name, values)
             if len(series) != len(frame):
                 raise SchemaError(f"{parameter!r} must have one entry for each row of the data.")

@@ -47,7 +47,7 @@ class Table:
 def table_schema(schema: Any, classes: tuple[Any, ...], owner: str) -> Table:
     """Check a table's schema, and declare the classes in it."""
     if not isinstance(schema, Schema) or any(isinstance(column, SparseColumn) for column in schema.columns):
-        expected = "a tacit.Schema of columns"
+        expected = "a tacit.Schema of columns, or the path of one"
         remedy = "See tacit.Schema.load and `tacit schema draft`; for a matrix use tacit.BernoulliNB."
         raise bad_parameter(owner, "schema", expected, type(schema).__name__, remedy)
     declared = schema if schema.classes == classes else replace(schema, classes=classes)

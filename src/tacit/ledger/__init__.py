@@ -119,7 +119,7 @@ class Ledger:
             Heads noted down earlier, by account: each must still be part of its chain, which also shows a chain that
             was rewritten or cut off as a whole.
         """
-        names = sorted({*self._store.names(), *(heads or {})})
+        names = sorted({*self._store.names(), *self._store.names_of_entries(), *(heads or {})})
         return [self._verify(name, (heads or {}).get(name)) for name in names]
 
     def close(self) -> None:
@@ -167,7 +167,7 @@ class Ledger:
     def _current(self, name: str, tx: Transaction) -> State:
         head = tx.head()
         if head[0] == 0:
-            raise self._unknown(name)
+            raise tampered(name, 1) if name in self._store.names() else self._unknown(name)
         state = self._states.get(name) or State(name)
         if state.seq > head[0]:
             state = State(name)
@@ -232,7 +232,7 @@ def _reopen(address: str, sealed: bytes) -> Ledger:
 
 
 def _store(url: str | None) -> SqlStore:
-    if url is None or url in ("memory", ":memory:", "sqlite://"):
+    if url is None or url in ("memory", ":memory:", "sqlite://", "sqlite:///:memory:"):
         return SqliteStore(None)
     if isinstance(url, str) and url.startswith("sqlite:///") and len(url) > len("sqlite:///"):
         return SqliteStore(Path(url.removeprefix("sqlite:///")))

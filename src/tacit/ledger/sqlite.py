@@ -65,9 +65,9 @@ class SqliteStore(SqlStore):
 
     def translate(self, error: Exception) -> LedgerError | None:
         """Name the file, the trouble and the remedy."""
-        if not isinstance(error, sqlite3.Error):
+        if not isinstance(error, sqlite3.Error | UnicodeDecodeError):
             return None
-        what = str(error)
+        what = "malformed text" if isinstance(error, UnicodeDecodeError) else str(error)
         return LedgerError(f"The ledger {self.url} cannot be used: {what}. {_remedy(what)}")
 
 

@@ -30,7 +30,7 @@ class Charge:
     at : str
         When, in UTC.
     budget : Budget
-        The (ε, δ) that was asked for.
+        The (ε, δ) that was asked for, also as ``epsilon`` and ``delta``.
     loss : Loss
         The certificates that are added up.
     mechanism, query, partition : str
@@ -53,13 +53,23 @@ class Charge:
     released: int
     hash: str
 
+    @property
+    def epsilon(self) -> float:
+        """The ε that was asked for."""
+        return self.budget.epsilon
+
+    @property
+    def delta(self) -> float:
+        """The δ that was asked for."""
+        return self.budget.delta
+
     def to_json(self) -> dict[str, Any]:
         """Describe the charge for machines."""
         return {
             "entry": self.entry,
             "at": self.at,
-            "epsilon": self.budget.epsilon,
-            "delta": self.budget.delta,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
             "mechanism": self.mechanism,
             "query": self.query,
             "partition": self.partition or None,

@@ -7,6 +7,7 @@ in one transaction that first locks the account; it is durable when the transact
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import threading
 from abc import ABC, abstractmethod
@@ -42,7 +43,12 @@ class Transaction:
     def head(self) -> tuple[int, str]:
         """Return number and hash of the last entry; (0, genesis) for an account without one."""
         rows = self._store.execute("SELECT head_seq, head_hash FROM tacit_accounts WHERE name = ?", (self._account,))
-        return (int(rows[0][0]), str(rows[0][1])) if rows else (0, GENESIS)
+        if not rows:
+            return 0, GENESIS
+        seq, digest = rows[0]
+        if not isinstance(seq, int):
+            raise tampered(self._account, 1)
+        return seq, str(digest)
 
     def rows(self, after: int = 0) -> list[Row]:
         """Return the entries behind ``after``, in order."""
@@ -51,7 +57,7 @@ class Transaction:
             "WHERE account = ? AND seq > ? ORDER BY seq",
             (self._account, after),
         )
-        return [Row(str(r[0]), int(r[1]), str(r[2]), str(r[3]), str(r[4]), str(r[5]), str(r[6])) for r in found]
+        return [Row(str(r[0]), r[1], str(r[2]), str(r[3]), str(r[4]), str(r[5]), str(r[6])) for r in found]
 
     def append(self, row: Row, payload: bytes | None = None) -> None:
         """Write the next entry, the payload that belongs to it, and the new head."""
@@ -74,9 +80,9 @@ class Transaction:
         found = self._store.execute(
             "SELECT payload FROM tacit_releases WHERE account = ? AND seq = ?", (self._account, seq)
         )
-        if not found:
+        if not found or not isinstance(found[0][0], bytes):
             raise tampered(self._account, seq)
-        return bytes(found[0][0])
+        return found[0][0]
 
 
 class SqlStore(ABC):
@@ -144,28 +150,34 @@ class SqlStore(ABC):
                 self.execute("INSERT INTO tacit_meta (name, value) VALUES (?, ?)", (name, value))
 
     def _check_format(self) -> None:
-        found = int(self._meta("format"))
+        found = int(self._meta("format", "[0-9]{1,9}"))
         if found > FORMAT:
             raise LedgerVersionError(
                 f"The ledger at {self.url} has format {found}, written by a newer tacit; this one knows format "
                 f"{FORMAT}. Upgrade tacit ('pip install --upgrade tacit'). Nothing was changed."
             )
 
-    def _meta(self, name: str) -> str:
+    def _meta(self, name: str, form: str) -> str:
         rows = self.execute("SELECT value FROM tacit_meta WHERE name = ?", (name,))
-        if not rows:
+        value = str(rows[0][0]) if rows else ""
+        if not re.fullmatch(form, value):
             raise LedgerError(f"The ledger at {self.url} is damaged: it lacks its {name!r}. Restore it from a backup.")
-        return str(rows[0][0])
+        return value
 
     def secret(self) -> bytes:
         """Return the key under which requests are fingerprinted; it never leaves the ledger."""
         with self._errors():
-            return bytes.fromhex(self._meta("secret"))
+            return bytes.fromhex(self._meta("secret", "[0-9a-f]{64}"))
 
     def names(self) -> list[str]:
         """Return the names of all accounts, sorted."""
         with self._errors():
             return sorted(str(row[0]) for row in self.execute("SELECT name FROM tacit_accounts"))
+
+    def names_of_entries(self) -> list[str]:
+        """Return the accounts that entries speak of: without damage, those of :meth:`names`."""
+        with self._errors():
+            return [str(row[0]) for row in self.execute("SELECT DISTINCT account FROM tacit_entries")]
 
     @contextmanager
     def writing(self, account: str, *, create: bool = False) -> Iterator[Transaction]:
@@ -216,6 +228,11 @@ class SqlStore(ABC):
                 )
             self._connection = None  # a connection must not be shared across a fork
         if self._connection is None:
+            if self._owner and not self.survives_fork:
+                raise LedgerError(
+                    "This in-memory ledger was closed, and its accounts ended with it. Nothing was charged. "
+                    "Use a file, for example Ledger.open('sqlite:///ledger.db')."
+                )
             self._connection = self.connect()
             self._owner = os.getpid()
         return self._connection

@@ -91,6 +91,7 @@ class SelectingClassifier(PrivateClassifier):
         if isinstance(self.classifier, TextClassifier | TabularClassifier):
             raise bad_parameter(owner, "classifier", "one of matrices", type(self.classifier).__name__)
         self._check_unit()
+        self._check_classes(owner)
         named = Named.of(X)
         matrix = self._matrix(named.rows, reset=True)
         named = named.seen(matrix, None if self.schema is None else self.schema.digest, column_names(self))
@@ -120,6 +121,14 @@ class SelectingClassifier(PrivateClassifier):
         for half in (self.selector, self.classifier):
             if half is not None:
                 check_declared(getattr(half.account, "unit", Unit.row()), unit, "The schema", remedy)
+
+    def _check_classes(self, owner: str) -> None:
+        """Rows of a class that one half does not declare would be lost on it without a word."""
+        classes = check_classes(owner, self.classifier.classes)
+        for name, part in (("selector", self.selector), ("schema", self.schema)):
+            if part is not None and not set(classes) <= set(part.classes):
+                remedy = "Declare the same classes everywhere."
+                raise bad_parameter(owner, name, f"of the classifier's classes {classes}", tuple(part.classes), remedy)
 
     @property
     def can_be_saved(self) -> bool:

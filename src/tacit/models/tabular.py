@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.desk.counts import Visit, at_most, check_classes, public_max_ones
 from tacit.desk.objective import TableProblem, table_problem
-from tacit.desk.schemas import Table, score_table, table_schema
+from tacit.desk.schemas import Schema, Table, score_table, table_schema
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted
 from tacit.models._clearness import Noise, last_against_others, of_coefficients, of_counts, ridge_of_step
@@ -28,7 +28,7 @@ class TabularClassifier(PrivateClassifier):
     ----------
     epsilon, delta : float
         What one fit costs. With ``delta`` above 0 the noise is Gaussian where that is smaller: for many columns.
-    schema : Schema
+    schema : Schema, path of a TOML file, or mapping
         The public description of the columns.
     classes : sequence, optional
         The declared labels; default those of the schema.
@@ -93,9 +93,9 @@ class TabularClassifier(PrivateClassifier):
     def _more_tags(self) -> dict[str, Any]:
         return super()._more_tags() | {"X_types": ["dataframe"], "requires_y": False}
 
-    def _declared(self) -> tuple[Any, ...]:
+    def _declared(self, schema: Any) -> tuple[Any, ...]:
         if self.classes is None:
-            return tuple(getattr(self.schema, "classes", (0, 1)))
+            return tuple(getattr(schema, "classes", (0, 1)))
         return check_classes("TabularClassifier", self.classes)
 
     def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> TabularClassifier:
@@ -105,12 +105,14 @@ class TabularClassifier(PrivateClassifier):
         ----------
         X : data frame (pandas, Polars), Arrow table, or a path to files
             With the schema's columns.
-        y : array of labels, where they are not a column of the schema
+        y : array of labels, optional
+            Where it is left out, the schema names their column.
         persons : array, optional
             Whose each row is, where the account protects persons and no column says so.
         """
-        classes = self._declared()
-        table = table_schema(self.schema, classes, "TabularClassifier")
+        schema = Schema.of(self.schema)
+        classes = self._declared(schema)
+        table = table_schema(schema, classes, "TabularClassifier")
         visit = self._visit(X, y, table.schema, persons)
         if visit.has_rows and len(classes) == 2 and not table.has_text and self.max_ones is None:
             self._learn_or_count(visit, table)

@@ -71,7 +71,7 @@ def exact_delta(value: object, owner: str) -> Fraction:
     return delta
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@dataclass(frozen=True, init=False, repr=False)  # slots would make an assignment to a property a TypeError
 class Budget:
     """A privacy budget (ε, δ).
 
