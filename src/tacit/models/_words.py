@@ -35,6 +35,10 @@ WORTH_KNOWING = {"text": 15.0, "list": 5.0}
 """Words that are expected in at least this many rows, times 1/ε, keep their place: rarer ones are mostly noise. Public
 texts of the same kind can be trusted more in this than a list of words."""
 
+COMMON = 1 / 600
+"""Words of a list that are in this part of all texts keep their place however small ε is: of few rows for their ε only
+words that are far more common than the list says can stand out, and on these a list should decide little."""
+
 UNLISTED = 0.3
 """Rarer words of a list weigh less, with the root of their frequency, but no less than this: it may lack those that
 matter."""
@@ -106,7 +110,7 @@ class Prior:
     def weights(self, rows: float, epsilon: float) -> Floats:
         """How much each bucket weighs in a text's vector."""
         expected = rows * self.share
-        least = min(WORTH_KNOWING[self.kind] / epsilon, expected.max())
+        least = min(WORTH_KNOWING[self.kind] / epsilon, expected.max() if self.kind == "text" else COMMON * rows)
         known = np.minimum(expected / least, 1.0)
         weights: Floats = np.clip((np.maximum(expected, least) / 50 + 1e-3) ** RARE_WEIGHT[self.kind], 0.02, 4.0)
         if self.kind == "text":
