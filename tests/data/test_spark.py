@@ -283,11 +283,31 @@ def test_score_histograms_equal_those_of_the_scores(session: Any, tmp_path: Path
     assert sorted(table.column("score").to_pylist()) == sorted(scores.tolist())
 
 
+def one_of_each(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """The first row of each set of features and label."""
+    kinds = {}
+    for place in range(len(frame)):
+        rows = next(open_source(frame[place], schema).rows())
+        kinds.setdefault((tuple(rows.indices), tuple(rows.labels)), place)
+    return frame[list(kinds.values())]
+
+
+def test_copies_have_coins_of_their_own(session: Any) -> None:
+    data = session.range(4000).selectExpr("if(id % 2 = 0, 'a b', 'c') as text", "0 as label", "map('k', 'v') as more")
+    train, test = spark.split(data, Schema.text((0, 1), bits=4, label="label"), 0.5, seed=3)
+    sizes = [dict(part.groupBy("text").count().collect()) for part in (train, test)]
+    for text in ("a b", "c"):
+        assert sizes[0][text] + sizes[1][text] == 2000
+        assert abs(sizes[1][text] - 1000) < 5 * np.sqrt(500)  # five deviations: a false alarm in 1.7 million
+    assert train.columns == data.columns
+
+
 @pytest.mark.parametrize("unit", [Unit.row(), Unit.user("id", 2)])
 def test_splits_follow_the_same_coins(session: Any, tmp_path: Path, unit: Unit) -> None:
     frame = odd_table().with_columns(d2=pl.col("d"), e2=pl.col("e"), b2=pl.col("b"))
-    frame.write_parquet(tmp_path / "t.parquet")
     schema, rule = table_schema(unit), Bounding(4, unit, seed=2)
+    frame = one_of_each(frame, schema)  # copies are rows that are equal in all columns: Spark keeps all of them
+    frame.write_parquet(tmp_path / "t.parquet")
     parts = spark.split(tmp_path / "t.parquet", schema, 0.5, seed=-6, session=session)
     sources = split_source(open_source(frame, schema, version="v"), 0.5, seed=-6)
     for there, here in zip(parts, sources, strict=True):

@@ -15,6 +15,8 @@ import scipy.sparse as sp
 from sklearn.feature_selection import SelectKBest
 
 import tacit
+from tacit.data.columns import CategoryColumn
+from tacit.data.schema import Schema
 from tacit.desk.parts import FileOptions, open_part
 from tacit.privacy.unit import Unit
 from tacit.scoring import evaluate
@@ -255,7 +257,7 @@ def test_another_label_or_reading_is_another_name_of_the_rows(tmp_path: Path) ->
 
 
 def test_one_object_more_does_not_change_the_coins_of_others() -> None:
-    from tacit.data.split import raw_keys
+    from tacit.data.coins import raw_keys
 
     few = pd.DataFrame({"x": pd.Series([1.0, 2.5, 1e-7, True, 3], dtype=object)})
     for extra in ("x", None, 4, False, pd.NA, 0.5):
@@ -470,3 +472,14 @@ def test_strict_tells_where_before_anything_is_charged() -> None:
     assert not account.entries()
     with pytest.raises(tacit.RowError, match="not among the classes"):
         tacit.Workflow(strict=True).run(np.eye(2), [0, 7])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_few_kinds_of_rows_the_curve_is_honest(seed: int) -> None:
+    """Labels that no column tells anything of: with one coin for all copies of a row areas were far below a half."""
+    rng = np.random.default_rng(seed)
+    columns = {f"c{i}": rng.integers(0, 2, 4000).astype(str) for i in range(5)}
+    schema = Schema(tuple(CategoryColumn(name, ("0", "1")) for name in columns), (0, 1), label="y")
+    frame = pl.DataFrame({**columns, "y": rng.integers(0, 2, 4000)})
+    low, high = tacit.Workflow(1.0, schema=schema, random_state=seed).run(frame).curve.auc_interval(0.999)
+    assert low < 0.5 < high

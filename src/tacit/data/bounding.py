@@ -18,7 +18,7 @@ Let X(a, b, …) be :func:`tacit.data.hashing.chain`, which is Spark's ``xxhash6
   the id itself, never by P.
 - *row order*: q = X(seed, 3, P, k, y). A person keeps the m rows of smallest q. Rows of one person with equal q are
   copies of each other (but for collisions of 64-bit hashes), so that any choice among them gives the same counts.
-- *coin* of :mod:`tacit.data.split`: X(seed, 4, k, y) for a row, X(seed, 5, P) for a person.
+- *coin* of :mod:`tacit.data.split`: X(seed, 4, k, y, c) for the c-th copy of a row, X(seed, 5, P) for a person.
 
 Features are cut before rows are dropped; as k is that of the uncut row, the two steps commute. The cut has a key of its
 own, c, because it is taken of every row: it costs a product and an XOR for each entry, and one hash for each row.

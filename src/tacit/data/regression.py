@@ -20,10 +20,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tacit.data.bounding import FeatureHasher
+from tacit.data.coins import source_coins
 from tacit.data.hashing import Longs, chain
 from tacit.data.objective import CURVATURE, Problem, sealed_problem
 from tacit.data.rows import Ids, Rows, concatenate
-from tacit.data.split import source_coins
 from tacit.data.sums import GRID, Rules, each_batch, mix, row_scores
 from tacit.errors import bad_parameter
 from tacit.privacy.objective import ExactObjective

@@ -224,7 +224,9 @@ def split(
     options: FileOptions | None = None,
     session: SparkSession | None = None,
 ) -> Split:
-    """Split data into train and test by the coins of :func:`tacit.data.split.split_source`: two Spark data frames.
+    """Split data into train and test by the coins of :mod:`tacit.data.coins`: two Spark data frames.
+
+    Coins are those of :func:`tacit.data.split.split_source`, but copies are rows that are equal in all columns.
 
     Parameters
     ----------
@@ -246,10 +248,9 @@ def split(
         raise bad_parameter("split", "version" if version is None else "schema", expected, version or str(schema.unit))
     purpose = split_rule("spark", Fraction(test_size), schema)
     key = account.seed_for(purpose) if account is not None and seed is None else check_seed(seed, "split")
-    frame = _frame(data, options, session)
-    coin: Column = sql.coin(frame, schema, key)
-    border = sql.long(limit)
-    parts = Split([frame.where(coin >= border), frame.where(coin < border)])
+    frame = sql.with_coins(_frame(data, options, session), schema, key)
+    in_test = f"`{sql.COIN}` < {limit}L"
+    parts = Split([frame.where(f"not {in_test}").drop(sql.COIN), frame.where(in_test).drop(sql.COIN)])
     if account is not None:
         name = split_name(account, purpose, key, f"{version}/{reading_of(data, options)}")
         parts.accounts = account.split(name, ["train", "test"])

@@ -28,7 +28,7 @@ from tacit.data.text import FOLD_FROM, FOLD_TO, TOKEN_PATTERN, valid_text
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-LABEL, FEATURES, PERSON = "label", "features", "person"
+LABEL, FEATURES, PERSON, COIN = "label", "features", "person", "_tacit coin"
 WHOLE_ROW = -1
 
 # Nothing follows the last group, so a possessive quantifier matches the same; Java then loops instead of recursing,
@@ -381,11 +381,18 @@ def score_counts(
     return scored.select(F.col(LABEL).cast("int").alias(LABEL), place.alias("bin")).groupBy(LABEL, "bin").count()
 
 
-def coin(frame: DataFrame, schema: Schema, seed: int) -> Column:
-    """The coin of :mod:`tacit.data.split` for each row, or for its person."""
+def with_coins(frame: DataFrame, schema: Schema, seed: int) -> DataFrame:
+    """The frame with coins as in :mod:`tacit.data.coins`; copies are equal in all columns, as parts have all."""
     if schema.unit.column is not None:
         kinds = _kinds(frame, [schema.unit.column])
         person = plain_text(schema.unit.column, kinds[schema.unit.column])
-        return F.xxhash64(long(seed), long(PERSON_COIN), F.xxhash64(person))
+        return frame.withColumn(COIN, F.xxhash64(long(seed), long(PERSON_COIN), F.xxhash64(person)))
+    equal = Window.partitionBy(*(_comparable(field) for field in frame.schema.fields))
     key = row_key(feature_set(frame, schema), seed)
-    return F.xxhash64(long(seed), long(ROW_COIN), key, _label(frame, schema))
+    number = F.row_number().over(equal.orderBy(F.lit(0))).cast("bigint") - long(1)
+    return frame.withColumn(COIN, F.xxhash64(long(seed), long(ROW_COIN), key, _label(frame, schema), number))
+
+
+def _comparable(field: T.StructField) -> Column:
+    column = F.col(_quoted(field.name))
+    return F.to_json(column) if isinstance(field.dataType, T.MapType) else column

@@ -1,22 +1,21 @@
 """Splitting: an independent coin for each row, or each person. Private in, private out.
 
-The coin is a keyed hash of the row's own content (or of the person's id), so a row that is added or removed changes one
-part alone, and parallel composition holds. A permutation of n rows would not have this property. Copies of a row share
-their coin, so that no row is trained on in one part and tested on in the other.
+The coin is a keyed hash of the row's own content and of its number among its copies (or of the person's id), so a row
+that is added or removed changes one part alone, and parallel composition holds. A permutation of n rows would not have
+this property. Copies have coins of their own, so that parts are fair samples, however few kinds of rows there are. What
+coins are made of: :mod:`tacit.data.coins`.
 
-Coins, in the notation of :mod:`tacit.data.bounding`: X(seed, 4, k, y) for a row of a source, X(seed, 5, P) for a
-person, X(seed, 6, K, Y) for a row of data in memory without a schema, where K is made of the row's values and
-Y = ``xxhash64`` of its label as text. Where data in memory come with persons, a row without one has the coin 2^63 − 1.
 A coin is in the test part if it is smaller than ⌊test_size · 2^64⌋ − 2^63, and in fold (coin mod 2^63) mod n_folds.
+Where data in memory come with persons, a row without one has the coin 2^63 − 1.
 """
 
 from __future__ import annotations
 
 import functools
 import numbers
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 import polars as pl
@@ -25,24 +24,35 @@ import scipy.sparse as sp
 import xxhash
 from numpy.typing import NDArray
 
-from tacit.data.bounding import KEY, PERSON_COIN, RAW_COIN, ROW_COIN, FeatureHasher, check_seed, row_keys
-from tacit.data.features import as_numbers, as_text, plain_text
-from tacit.data.hashing import Longs, chain, hash_strings
-from tacit.data.rows import Rows
+from tacit.data.bounding import FeatureHasher, check_seed
+from tacit.data.coins import content_keys, numbered, person_coins, source_keys
+from tacit.data.errors import SourceError
+from tacit.data.features import plain_text
+from tacit.data.hashing import Longs
 from tacit.data.schema import Schema
 from tacit.data.series import as_series
-from tacit.data.sources import Job, Source
+from tacit.data.sources import Source
 from tacit.data.sparse import native
 from tacit.errors import PrivacyError, bad_parameter
 from tacit.ledger import Account
 from tacit.privacy.unit import Unit
 
-_VALUE, _CELL, _NULL = 7, 8, 9  # further uses of the seed, for values that are no features
 _LARGEST = np.int64(2**63 - 1)  # the coin of rows that belong to nobody: never in a test part
-COINS = 2
+COINS = 3
 """Which rules for coins these are: splits by other rules overlap, and must not share a name in a ledger."""
 
 Mask = NDArray[np.bool_]
+
+
+class _Rows(Protocol):
+    @property
+    def labels(self) -> Longs: ...
+    @property
+    def persons(self) -> pl.Series | None: ...
+    def take(self, chosen: Longs, /) -> Self: ...
+
+
+B = TypeVar("B", bound=_Rows)
 
 
 class Split(tuple[Any, ...]):
@@ -67,9 +77,6 @@ def split(
     random_state: int | None = None,
 ) -> Split:
     """Split data in memory into train and test by a coin for each row, or for each person.
-
-    Copies of a row fall into the same part. Where most rows are copies the parts are no fair samples: pass ids of the
-    rows as ``persons``, with an account that protects one row of each.
 
     Parameters
     ----------
@@ -105,7 +112,7 @@ def split(
         raise PrivacyError(
             f"The account protects '{account.unit}', so all rows of a person must go to the same part: pass persons=."
         )
-    purpose = f"split|{Fraction(float(test_size))}|{'row' if persons is None else 'person'}"
+    purpose = f"split|{Fraction(float(test_size))}|{'row' if persons is None else 'person'}|coins {COINS}"
     seed = _seed(account, purpose, random_state, "random_state")
     _check_in_memory(X=X, y=() if y is None else y, persons=() if persons is None else persons)
     coins = _raw_coins(X, y, persons, seed)
@@ -123,15 +130,12 @@ def split(
 def split_source(
     source: Source, test_size: float = 0.2, *, account: Account | None = None, seed: int | None = None
 ) -> Split:
-    """Split a source into train and test, without reading it: each part is a source of its own."""
+    """Split a source into train and test: each part is a source of its own, and nothing is read before its rows are."""
     limit = coin_limit(test_size)
     purpose = split_rule("source", Fraction(float(test_size)), source.schema)
     key = _seed(account, purpose, seed)
     result = Split(
-        [
-            _part(source, key, lambda coins: coins >= limit, f"train {limit}"),
-            _part(source, key, lambda coins: coins < limit, f"test {limit}"),
-        ]
+        _parts(source, key, lambda coins: (coins < limit).astype(np.int64), [f"train {limit}", f"test {limit}"])
     )
     if account is not None:
         _check_unit(account, source.schema.unit)
@@ -147,14 +151,12 @@ def folds(source: Source, n_folds: int, *, account: Account | None = None, seed:
         raise bad_parameter("folds", "n_folds", "a whole number of at least 2", n_folds)
     purpose = split_rule("folds", n_folds, source.schema)
     key = _seed(account, purpose, seed)
-    result = Split(
-        _part(source, key, functools.partial(_in_fold, n_folds, fold), f"fold {fold} of {n_folds}")
-        for fold in range(n_folds)
-    )
+    names = [f"fold {fold} of {n_folds}" for fold in range(n_folds)]
+    result = Split(_parts(source, key, lambda coins: fold_of(coins, n_folds), names))
     if account is not None:
         _check_unit(account, source.schema.unit)
-        names = [f"fold-{fold}" for fold in range(n_folds)]
-        result.accounts = account.split(split_name(account, purpose, key, f"{source.version}/{source.reading}"), names)
+        own = [f"fold-{fold}" for fold in range(n_folds)]
+        result.accounts = account.split(split_name(account, purpose, key, f"{source.version}/{source.reading}"), own)
     return result
 
 
@@ -168,11 +170,6 @@ def coin_limit(test_size: Any) -> int:
 def fold_of(coins: Longs, n_folds: int) -> Longs:
     """The fold of each coin."""
     return (coins & np.int64(2**63 - 1)) % n_folds
-
-
-def _in_fold(n_folds: int, fold: int, coins: Longs) -> Mask:
-    chosen: Mask = fold_of(coins, n_folds) == fold
-    return chosen
 
 
 def split_rule(kind: str, size: Fraction | int, schema: Schema) -> str:
@@ -202,24 +199,54 @@ def _check_unit(account: Account, unit: Unit) -> None:
         raise PrivacyError(f"The account protects '{account.unit}', but the schema's unit is '{unit}'.")
 
 
-def _part(source: Source, seed: int, wanted: Callable[[Longs], Mask], name: str) -> Source:
+def _parts(source: Source, seed: int, side: Callable[[Longs], Longs], names: list[str]) -> list[Source]:
     hasher = FeatureHasher(seed)
+    people = None if source.schema.unit.column is None else seed
+    jobs = divided(source.jobs, lambda rows: source_keys(rows, hasher), side, person_seed=people)
 
-    def chosen(job: Job) -> Rows:
-        rows = job()
-        return rows.take(np.flatnonzero(wanted(source_coins(rows, hasher))))
+    def made(part: int, name: str) -> Source:
+        version = lambda: f"{source.version}/{seed}/{name}"  # noqa: E731
+        return Source(source.schema, functools.partial(jobs, part), version, reading=source.reading)
 
-    def jobs() -> Iterator[Job]:
-        return (functools.partial(chosen, job) for job in source.jobs())
-
-    return Source(source.schema, jobs, lambda: f"{source.version}/{seed}/{name}", reading=source.reading)
+    return [made(part, name) for part, name in enumerate(names)]
 
 
-def source_coins(rows: Rows, hasher: FeatureHasher) -> Longs:
-    """The coin of each row: of its person, if it has one, or else of its content."""
-    if rows.persons is not None:
-        return chain(hasher.seed, PERSON_COIN, hash_strings(rows.persons))
-    return chain(hasher.seed, ROW_COIN, row_keys(rows, hasher), rows.labels)
+def divided(
+    jobs: Callable[[], Iterator[Callable[[], B]]],
+    keys: Callable[[B], tuple[Longs, Longs]],
+    side: Callable[[Longs], Longs],
+    *,
+    person_seed: int | None,
+) -> Callable[[int], Iterator[Callable[[], B]]]:
+    """The batches of each part, by the sides of coins: 0 for the first part, 1 for the second …
+
+    ``keys`` are those of the rows of a batch: to number copies, all are read once more, before the first part is. With
+    ``person_seed`` rows have the coins of their persons, and that is not needed.
+    """
+    known = functools.cache(lambda: _sides((keys(job()) for job in jobs()), side))
+
+    def chosen(job: Callable[[], B], part: int, sides: Longs | None) -> B:
+        batch = job()
+        if person_seed is not None and batch.persons is not None:
+            sides = side(person_coins(batch.persons, person_seed))
+        if sides is None or len(sides) != len(batch.labels):
+            raise SourceError("The data changed while they were read. Run it again when nobody writes to them.")
+        return batch.take(np.flatnonzero(sides == part))
+
+    def of_part(part: int) -> Iterator[Callable[[], B]]:
+        sides = iter(known() if person_seed is None else ())
+        return (functools.partial(chosen, job, part, next(sides, None)) for job in jobs())
+
+    return of_part
+
+
+def _sides(keys: Iterable[tuple[Longs, Longs]], side: Callable[[Longs], Longs]) -> list[Longs]:
+    """The side of each row of each batch."""
+    batches = list(keys)
+    if not batches:
+        return []
+    coins = numbered(*(np.concatenate(one) for one in zip(*batches, strict=True)))
+    return np.split(side(coins).astype(np.int32), np.cumsum([len(first) for first, _ in batches])[:-1])
 
 
 # -- data in memory without a schema --------------------------------------------------------------------------------
@@ -241,72 +268,9 @@ def _raw_coins(X: Any, y: Any, persons: Any, seed: int) -> Longs:
             raise bad_parameter("split", name, "as long as X", "another length")
     if persons is not None:
         people = plain_text(as_series("persons", persons), ("",))
-        coins = chain(seed, PERSON_COIN, hash_strings(people.fill_null("")))
-        return np.where(people.is_null().to_numpy(), _LARGEST, coins)
-    labels = np.zeros(n_rows, dtype=np.int64) if y is None else _text_hashes(as_series("y", y))
-    return chain(seed, RAW_COIN, raw_keys(X, seed), labels)
-
-
-def raw_keys(X: Any, seed: int) -> Longs:
-    """A key of each row's values alone: what another row holds must not change it, not even by way of a type."""
-    if sp.issparse(X):
-        csr = sp.csr_array(native(X), copy=True)
-        csr.sum_duplicates()
-        return _matrix_keys(csr, seed)
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf":
-        return _matrix_keys(sp.csr_array(native(X)), seed)
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1]:
-        return _mixed_keys([as_series(str(place), X[:, place]) for place in range(X.shape[1])], seed)
-    keys = np.zeros(X.shape[0] if hasattr(X, "shape") else len(X), dtype=np.int64)
-    for series in _columns(X):
-        name, text = hash_strings([series.name]), as_text(series, series.name)  # where NaN is a gap, as None is
-        values = chain(seed, _CELL, name, hash_strings(text.fill_null("")))
-        keys ^= np.where(text.is_null().to_numpy(), chain(seed, _NULL, name), values)
-    return keys
-
-
-def _mixed_keys(columns: list[pl.Series], seed: int) -> Longs:
-    """Keys of an array that is no matrix of numbers because of some cells: the others count as they would in one.
-
-    A gap counts as NaN does, and so does any other cell that is no number, whose text is added.
-    """
-    numbers = np.column_stack([as_numbers(column, ())[0] for column in columns])
-    keys = _matrix_keys(sp.csr_array(numbers), seed)
-    for place, column in enumerate(columns):
-        text = plain_text(column, ())
-        words = np.isnan(numbers[:, place]) & (text.str.to_lowercase() != "nan").fill_null(False).to_numpy()
-        keys ^= np.where(words, chain(seed, _CELL, place, hash_strings(text.fill_null(""))), 0)
-    return keys
-
-
-def _matrix_keys(csr: Any, seed: int) -> Longs:
-    """XOR over the entries that are not 0: X(seed, 1, j) of a 1, which agrees with the row key of binary features."""
-    columns, values = csr.indices.astype(np.int64), csr.data.astype(np.float64)
-    values[np.isnan(values)] = np.nan  # one pattern of bits for all of them
-    hashes = chain(seed, KEY, columns) if len(columns) else np.empty(0, dtype=np.int64)
-    other = values != 1
-    if other.any():
-        hashes[other] = chain(seed, _VALUE, columns[other], values[other].view(np.int64))
-        hashes[values == 0] = 0
-    keys = np.zeros(csr.shape[0], dtype=np.int64)
-    filled = np.flatnonzero(np.diff(csr.indptr))
-    if len(filled):
-        keys[filled] = np.bitwise_xor.reduceat(hashes, csr.indptr[filled])
-    return keys
-
-
-def _columns(X: Any) -> list[pl.Series]:
-    if isinstance(X, pl.DataFrame):
-        return X.get_columns()
-    if isinstance(X, pa.Table):
-        return pl.DataFrame(pl.from_arrow(X)).get_columns()
-    if hasattr(X, "columns") and hasattr(X, "iloc"):
-        return [as_series(str(name), X[name]) for name in X.columns]
-    return [] if getattr(X, "ndim", 1) == 2 else [as_series("", X)]
-
-
-def _text_hashes(series: pl.Series) -> Longs:
-    return hash_strings(as_text(series, series.name).fill_null(""))
+        return np.where(people.is_null().to_numpy(), _LARGEST, person_coins(people.fill_null(""), seed))
+    labels = np.zeros(n_rows, dtype=np.int64) if y is None else as_series("y", y)
+    return numbered(*content_keys(X, labels, seed))
 
 
 def rows_of(data: Any, mask: Mask) -> Any:

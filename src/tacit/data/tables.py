@@ -1,7 +1,7 @@
 """Private rows in batches, whole or in parts: what a workflow splits, trains on and scores. Private in, private out.
 
 A batch holds valid rows alone: those with a declared label and, where the unit is a person, with a person. Parts are
-made by a coin for each row (a keyed hash of its own values and label) or person, as in :mod:`tacit.data.split`.
+made by a coin for each row or person, as in :mod:`tacit.data.split`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ import polars as pl
 import scipy.sparse as sp
 import xxhash
 
-from tacit.data.bounding import PERSON_COIN, RAW_COIN, check_seed
+from tacit.data.bounding import check_seed
+from tacit.data.coins import content_keys
 from tacit.data.columns import SparseColumn
 from tacit.data.errors import SchemaError
 from tacit.data.features import Where, encode, label_codes, plain_text
-from tacit.data.hashing import Longs, chain, hash_strings
+from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
 from tacit.data.series import as_series
 from tacit.data.sources import Source
 from tacit.data.sparse import check_matrix, matrix_persons, matrix_rows
-from tacit.data.split import coin_limit, raw_keys, split_name, split_rule
+from tacit.data.split import coin_limit, divided, split_name, split_rule
 from tacit.errors import PrivacyError
 from tacit.ledger import Account
 
@@ -86,16 +87,6 @@ class Table:
         encoded = lambda job: job().rows(schema)  # noqa: E731
         jobs = lambda: (functools.partial(encoded, job) for job in self.jobs())  # noqa: E731
         return Source(replace(schema, unit=self.schema.unit), jobs, lambda: self.version)
-
-    def part(self, keep: Callable[[Batch], Longs], name: str) -> Table:
-        """The rows that ``keep`` chooses of each batch."""
-
-        def kept(job: Job) -> Batch:
-            batch = job()
-            return batch.take(keep(batch))
-
-        jobs = lambda: (functools.partial(kept, job) for job in self.jobs())  # noqa: E731
-        return Table(self.schema, jobs, lambda: f"{self.version}/{name}")
 
     def __repr__(self) -> str:
         return "<private table>"
@@ -174,13 +165,13 @@ def split_table(
         raise PrivacyError(f"The account protects '{account.unit}', but the schema's unit is '{schema.unit}'.")
     purpose = split_rule("table", Fraction(test_size), schema)
     key = account.seed_for(purpose) if seed is None else check_seed(seed, "split")
-    train = table.part(lambda batch: np.flatnonzero(_coins(batch, key) >= limit), f"{key}/{limit}/train")
-    test = table.part(lambda batch: np.flatnonzero(_coins(batch, key) < limit), f"{key}/{limit}/test")
+    keys = lambda batch: content_keys(batch.data, batch.labels, key)  # noqa: E731
+    side = lambda coins: (coins < limit).astype(np.int64)  # noqa: E731
+    jobs = divided(table.jobs, keys, side, person_seed=None if schema.unit.column is None else key)
+
+    def made(part: int, name: str) -> Table:
+        return Table(schema, functools.partial(jobs, part), lambda: f"{table.version}/{key}/{limit}/{name}")
+
+    train, test = made(0, "train"), made(1, "test")
     accounts = account.split(split_name(account, purpose, key, table.version), ["train", "test"])
     return train, test, accounts
-
-
-def _coins(batch: Batch, seed: int) -> Longs:
-    if batch.persons is not None:
-        return chain(seed, PERSON_COIN, hash_strings(batch.persons))
-    return chain(seed, RAW_COIN, raw_keys(batch.data, seed), batch.labels)
