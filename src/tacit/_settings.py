@@ -83,7 +83,7 @@ def stated_cost(model: Any, says: Any, most: Budget, *, owner: str = OWNER, name
     epsilon = most.exact_epsilon if "epsilon" in known else getattr(says, "epsilon", None)
     delta = most.exact_delta if "delta" in known else getattr(says, "delta", 0.0)
     if epsilon is None:
-        remedy = "Give it an attribute 'epsilon' (and 'delta'), or wrap it in tacit.BlackBoxClassifier."
+        remedy = "Give it an attribute 'epsilon' (and 'delta'), or wrap it: tacit.BlackBoxClassifier(model, epsilon=…)."
         raise bad_parameter(owner, name, "one that states what it spends", type(model).__name__, remedy)
     stated = Budget(exact_epsilon(epsilon, owner), exact_delta(delta, owner))
     if stated.exact_epsilon > most.exact_epsilon or stated.exact_delta > most.exact_delta:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import tacit
 
@@ -167,8 +167,8 @@ def test_a_function_sees_rows_of_declared_labels() -> None:
         seen.append((X.shape, np.unique(y).tolist()))
         return both_classes(X, y)
 
-    tacit.BlackBoxClassifier(watching).fit(X, np.where(np.arange(400) < 4, 7, Y))
-    tacit.BlackBoxClassifier(watching).fit(sp.csr_array(X), Y)
+    tacit.BlackBoxClassifier(watching, 1.0).fit(X, np.where(np.arange(400) < 4, 7, Y))
+    tacit.BlackBoxClassifier(watching, 1.0).fit(sp.csr_array(X), Y)
     assert seen == [((396, 2), [0, 1]), ((400, 2), [0, 1])]
 
 
@@ -184,7 +184,7 @@ def test_a_function_sees_rows_of_declared_labels() -> None:
 def test_a_function_that_cannot_be_called_is_refused_before_it_is_paid(function: Any) -> None:
     account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0))
     with pytest.raises(tacit.ParameterError, match="'estimator' parameter of BlackBoxClassifier must be a function"):
-        tacit.BlackBoxClassifier(function, account=account).fit(X, Y)
+        tacit.BlackBoxClassifier(function, 1.0, account=account).fit(X, Y)
     assert account.spent.epsilon == 0
 
 
@@ -194,12 +194,12 @@ def test_a_function_that_states_more_than_is_paid_is_refused() -> None:
 
     stubborn.epsilon = 5.0  # type: ignore[attr-defined]
     with pytest.raises(tacit.ParameterError, match="spends at most ε = 1"):
-        tacit.BlackBoxClassifier(stubborn).fit(X, Y)
+        tacit.BlackBoxClassifier(stubborn, 1.0).fit(X, Y)
 
 
 def test_a_function_that_returns_no_model() -> None:
     with pytest.raises(tacit.ParameterError, match=r"a function that returns .* Got 'one that returns NoneType'"):
-        tacit.BlackBoxClassifier(lambda X, y: None).fit(X, Y)
+        tacit.BlackBoxClassifier(lambda X, y: None, 1.0).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_function_that_returns_no_model() -> None:
     ],
 )
 def test_probabilities_of_another_shape(classes: Any, answer: Any, got: str) -> None:
-    model = tacit.BlackBoxClassifier(lambda X, y: answer, classes=classes).fit(X, Y)
+    model = tacit.BlackBoxClassifier(lambda X, y: answer, 1.0, classes=classes).fit(X, Y)
     columns = f"rows × {len(classes)} classes"
     with pytest.raises(tacit.ParameterError, match=f"gives probabilities, {columns}.* Got '{got}'"):
         model.predict(X)
@@ -229,11 +229,11 @@ def test_labels_of_another_shape() -> None:
             return np.zeros((len(X), 2))
 
     with pytest.raises(tacit.ParameterError, match="a label for each row"):
-        tacit.BlackBoxClassifier(lambda X, y: Wrong()).fit(X, Y).predict(X)
+        tacit.BlackBoxClassifier(lambda X, y: Wrong(), 1.0).fit(X, Y).predict(X)
 
 
 def test_three_classes_from_a_function() -> None:
-    model = tacit.BlackBoxClassifier(lambda X, y: lambda rows: np.eye(3)[rows[:, 1]], classes=("a", "b", "c"))
+    model = tacit.BlackBoxClassifier(lambda X, y: lambda rows: np.eye(3)[rows[:, 1]], 1.0, classes=("a", "b", "c"))
     assert model.fit(X, np.array(["a", "b"])[Y]).predict(X).tolist() == ["a", "b"] * 200
 
 
@@ -262,4 +262,21 @@ def test_functions_are_tuned() -> None:
 def test_a_function_is_no_object_of_scikit_learn() -> None:
     assert isinstance(tacit.BlackBoxClassifier(counting).fit(X, Y).to_sklearn(), tacit.BernoulliNB)
     with pytest.raises(tacit.ParameterError, match="'model' parameter of to_sklearn"):
-        tacit.BlackBoxClassifier(both_classes).fit(X, Y).to_sklearn()
+        tacit.BlackBoxClassifier(both_classes, 1.0).fit(X, Y).to_sklearn()
+
+
+def test_a_model_that_states_no_cost_is_refused_unless_one_is_given() -> None:
+    """What is not private knows no cost: nobody should get a receipt for it by default."""
+    plain = LogisticRegression()
+    account = tacit.Ledger.open().account("a", budget=tacit.Budget(2.0))
+    for refused in (
+        lambda: tacit.BlackBoxClassifier(plain, account=account).fit(X, Y),
+        lambda: tacit.BlackBoxClassifier(lambda X, y: plain, account=account).fit(X, Y),
+        lambda: tacit.Workflow(1.0, classifier=tacit.BlackBoxClassifier(plain), account=account).run(X, Y),
+        lambda: tacit.tune([tacit.BlackBoxClassifier(plain)], X, Y, epsilon=1.0, account=account),
+    ):
+        with pytest.raises(tacit.ParameterError, match="states? what"):
+            refused()
+    assert account.spent.epsilon == 0
+    own = tacit.BlackBoxClassifier(tacit.BernoulliNB(epsilon=0.25), account=account).fit(X, Y)
+    assert own.receipt_["epsilon"] == account.spent.epsilon == 0.25

@@ -91,5 +91,5 @@ def rehearse(candidate: Any, X: Any, y: Any, epsilon: Fraction) -> None:
         return
     for box in black_boxes([model]):  # behind a selector, whose features are chosen for another classifier here
         box.prepare(np.empty((0, 1)), [])
-        model.set_params(classifier=BernoulliNB(box.epsilon, classes=box.classes, random_state=REHEARSAL_SEED))
+        model.set_params(classifier=BernoulliNB(float(epsilon), classes=box.classes, random_state=REHEARSAL_SEED))
     model.fit(no_rows(X), np.zeros(0, dtype=np.int64))

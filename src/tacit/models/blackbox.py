@@ -44,7 +44,8 @@ class BlackBoxClassifier(PrivateClassifier):
         ``predict_proba`` or ``predict``, or a callable that gives probabilities of rows, a column for each of
         ``classes`` in their order, or for two classes those of the last one alone.
     epsilon, delta : float
-        What it states that one fit costs.
+        What one fit costs. By default ``epsilon`` is the model's own, or 1 where it can be told one. For a model that
+        neither states its cost nor can be told one, as for any that is not private, it must be given.
     classes : sequence, default (0, 1)
         The declared labels.
     account : Account, optional
@@ -75,7 +76,7 @@ class BlackBoxClassifier(PrivateClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        epsilon: float = 1.0,
+        epsilon: float | None = None,
         delta: float = 0.0,
         *,
         classes: Any = (0, 1),
@@ -95,7 +96,7 @@ class BlackBoxClassifier(PrivateClassifier):
         classes, X, y, train = self.prepare(X, y)
         what = f"{_name(self.estimator)} as a black box"
         simulation = self.random_state is not None
-        self.receipt_ = pay_for_black_box(OWNER, what, self.epsilon, self.delta, self.account, simulation=simulation)
+        self.receipt_ = pay_for_black_box(OWNER, what, self._cost(), self.delta, self.account, simulation=simulation)
         self.estimator_ = train(*declared_rows(X, y, classes))
         if not any(hasattr(self.estimator_, name) for name in ("predict_proba", "predict", "__call__")):
             expected = "a function that returns a model with predict_proba or predict, or a callable"
@@ -120,9 +121,9 @@ class BlackBoxClassifier(PrivateClassifier):
 
     def _trainer(self) -> Train:
         """The model, or function, told what is paid for it; one that cannot be told must not state more."""
+        paid = Budget(self._cost(), self.delta)  # foreign models are told floats
         if getattr(self.estimator, "epsilon", None) is not None:
-            self.check_price(Budget(self.epsilon, self.delta), OWNER, "estimator")
-        paid = Budget(self.epsilon, self.delta)  # foreign models are told floats
+            self.check_price(paid, OWNER, "estimator")
         wanted = {"epsilon": paid.epsilon, "delta": paid.delta, "random_state": self.random_state}
         known = settable(self.estimator)
         told = {name: value for name, value in wanted.items() if name in known}
@@ -133,6 +134,17 @@ class BlackBoxClassifier(PrivateClassifier):
         if told:
             model.set_params(**told)
         return partial(_fitted, model)
+
+    def _cost(self) -> Any:
+        """What one fit costs: as stated here, by the model, or as it will be told."""
+        stated = next(
+            (says.epsilon for says in (self, self.estimator) if getattr(says, "epsilon", None) is not None), None
+        )
+        if stated is None and "epsilon" not in settable(self.estimator):
+            remedy = "A model that is not private has no such cost: take one that is."
+            expected = f"given, as {_name(self.estimator)} does not state what a fit costs and cannot be told"
+            raise bad_parameter(OWNER, "epsilon", expected, None, remedy)
+        return 1.0 if stated is None else stated
 
     def check_price(self, most: Budget, owner: str, name: str) -> None:
         """Refuse a model that costs more and cannot be told to cost less: by its own word, or else by this wrapping."""
