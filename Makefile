@@ -49,7 +49,7 @@ $(OLDEST)/installed-oldest: pyproject.toml tests/support/oldest.txt
 	@rm -rf $(OLDEST)
 	@$(MAKE) --no-print-directory VENV=$(OLDEST) $(OLDEST)/bin/python
 	$(OLDEST)/bin/python -m pip install -q --disable-pip-version-check -c tests/support/oldest.txt \
-		-e . pandas 'pyparsing<3.2' 'hypothesis>=6.100' 'pytest>=8' 'pytest-xdist>=3.5'
+		-e . pandas 'pyparsing<3.2' 'hypothesis>=6.100' 'pytest>=8,<9.2' 'pytest-xdist>=3.5'
 	@touch $@
 
 test-oldest: $(OLDEST)/installed-oldest
