@@ -152,6 +152,17 @@ def test_a_file_without_rows_is_as_good_as_any(capsys: pytest.CaptureFixture[str
     assert run(capsys, "evaluate", "out/model.json", "none.csv", "--epsilon", "1", "--dataset", "x")[0] == 0
 
 
+def test_a_declared_version_tells_what_is_the_same_request(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "run", "mail.csv", *TEXT, "--epsilon", "2", "--out", "good")[0] == 0
+    frame = pl.read_csv("mail.csv")
+    ask = ["evaluate", "good", "new.csv", "--epsilon", "1", "--dataset", "new", "--data-version"]
+    for rows, version, code in ((300, "monday", 0), (301, "monday", 0), (301, "tuesday", 2)):
+        frame.head(rows).write_csv("new.csv")
+        assert run(capsys, *ask, version)[0] == code
+    with tacit.Ledger.open(URL) as ledger:
+        assert len(ledger.account("new").entries()) == 1
+
+
 def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "run", "mail.csv", *TEXT, "--epsilon", "2", "--out", "good")[0] == 0
     frame = pl.read_csv("mail.csv")

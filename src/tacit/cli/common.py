@@ -53,6 +53,8 @@ def add_account(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     group.add_argument("--ledger", metavar="URL", default=default, help=text)
     text = "the account; it is created with this ε and δ if it is not there (default: the file's name)"
     group.add_argument("--dataset", metavar="NAME", help=text)
+    text = "a name for this version of the data (default: a fingerprint; on Spark for local files alone)"
+    group.add_argument("--data-version", metavar="NAME", help=text)
 
 
 def file_options(arguments: argparse.Namespace) -> FileOptions:

@@ -66,7 +66,7 @@ def curve_of(model: Any, arguments: argparse.Namespace, epsilon: Any, delta: Any
     columns = {"label": arguments.label, "text": arguments.text}
     with common.paying(arguments, unit) as (unit, account), common.progress(1, quiet=arguments.json) as tell:
         tell("evaluate")
-        options = common.file_options(arguments)
-        part = part_for(model, arguments.data, None, unit, options=options, strict=arguments.strict, **columns)
+        how = {"options": common.file_options(arguments), "version": arguments.data_version, "strict": arguments.strict}
+        part = part_for(model, arguments.data, None, unit, **how, **columns)
         payer = account(Budget(arguments.epsilon, arguments.delta))
         return private_curve(model, part, Budget(epsilon, delta), payer, classes=tuple(model.classes_.tolist()))

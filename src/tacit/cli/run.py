@@ -28,8 +28,6 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     common.add_files(parser)
     parser.add_argument("--test-size", type=float, default=0.3, metavar="F", help="share of the test set (%(default)s)")
     parser.add_argument("--engine", choices=["local", "spark"], default="local", help="default: %(default)s")
-    text = "a name for this version of the data (default: a fingerprint; on Spark for local files alone)"
-    parser.add_argument("--data-version", metavar="NAME", help=text)
     public = parser.add_mutually_exclusive_group()
     public.add_argument("--word-list", metavar="LANG", help="public word frequencies for texts, such as 'en'")
     text = "public texts of the same kind: a .txt file of lines, or a file with the column of --text"
