@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.data import coins
 from tacit.data.bounding import Bounding, FeatureHasher
-from tacit.data.coins import content_keys, copy_numbers, raw_keys, source_coins
+from tacit.data.coins import content_keys, copy_numbers, numbered, raw_keys, source_coins, source_keys
 from tacit.data.errors import SourceError
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
@@ -258,11 +258,13 @@ def test_sources_are_split_without_being_read_and_add_up() -> None:
 
 
 def test_coins_of_a_source_are_as_defined() -> None:
-    rows = next(open_source(FRAME, SCHEMA).rows())
-    coins = source_coins(rows, FeatureHasher(-3))
-    for place in (0, 7, 199):
-        features = oracle.buckets(FRAME["text"][place], 8)
-        assert coins[place] == oracle.chain(-3, 4, oracle.key(features, -3), FRAME["y"][place])
+    rows, hasher = next(open_source(pl.concat([FRAME, FRAME]), SCHEMA).rows()), FeatureHasher(-3)
+    found, keys = numbered(*source_keys(rows, hasher)), source_coins(rows, hasher)
+    for place in (0, 7, 199, 200, 399):
+        text, label = FRAME["text"][place % 200], FRAME["y"][place % 200]
+        first = (-3, 4, oracle.key(oracle.buckets(text, 8), -3), label)
+        assert keys[place] == oracle.chain(*first)
+        assert found[place] == oracle.chain(*first, place // 200)
 
 
 def test_persons_of_a_source_stay_together() -> None:
