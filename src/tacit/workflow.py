@@ -21,8 +21,9 @@ from tacit.desk.parts import (
     open_part,
     rows_for_fit,
 )
+from tacit.desk.payer import check_funds
 from tacit.desk.schemas import Schema
-from tacit.errors import BudgetError, TacitError, bad_parameter
+from tacit.errors import TacitError, bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.ledger import Account, Ledger
 from tacit.ledger.lookup import existing_account
@@ -253,20 +254,7 @@ class Workflow:
         for part, account in accounts.items():
             share = sum(self.shares.get(step, Fraction(0)) for step in needed[part])
             asked = Budget.amount(self.budget.exact_epsilon * share, self.budget.exact_delta * share)
-            left = account.remaining
-            if asked.exact_epsilon > left.exact_epsilon or asked.exact_delta > left.exact_delta:
-                lacking = Budget.amount(
-                    max(asked.exact_epsilon - left.exact_epsilon, Fraction(0)),
-                    max(asked.exact_delta - left.exact_delta, Fraction(0)),
-                )
-                raise BudgetError(
-                    f"The account {account.name!r} cannot pay for this run. Requested: {asked}. Remaining: {left}. "
-                    f"Lacking: {lacking}. Ask for less, or have the data's custodian raise the budget with "
-                    "'tacit ledger raise'. Nothing was charged.",
-                    requested=asked,
-                    remaining=left,
-                    lacking=lacking,
-                )
+            check_funds(account, asked, "this run")
 
     # -- selecting and training ---------------------------------------------------------------------------------------
 

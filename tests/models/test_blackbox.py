@@ -280,3 +280,16 @@ def test_a_model_that_states_no_cost_is_refused_unless_one_is_given() -> None:
     assert account.spent.epsilon == 0
     own = tacit.BlackBoxClassifier(tacit.BernoulliNB(epsilon=0.25), account=account).fit(X, Y)
     assert own.receipt_["epsilon"] == account.spent.epsilon == 0.25
+
+
+@pytest.mark.parametrize(
+    "classifier", [tacit.BernoulliNB(epsilon=0.8), tacit.BlackBoxClassifier(tacit.BernoulliNB(epsilon=0.8))]
+)
+def test_an_account_that_cannot_pay_for_both_halves_pays_for_none(classifier: Any) -> None:
+    account = tacit.Ledger.open().account("a", budget=tacit.Budget(1.0))
+    selector = tacit.CountSelector(k=1, epsilon=0.5, account=account)
+    with pytest.raises(tacit.BudgetError, match=r"Lacking: ε = 0\.3.*Nothing was charged"):
+        tacit.SelectingClassifier(classifier.set_params(account=account), selector).fit(X, Y)
+    assert account.spent.epsilon == 0
+    fitted = tacit.SelectingClassifier(classifier, selector.set_params(epsilon=0.2)).fit(X, Y)
+    assert fitted.receipt_["epsilon"] == account.spent.epsilon == 1.0

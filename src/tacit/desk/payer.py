@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tacit.errors import bad_parameter
+from fractions import Fraction
+
+from tacit.errors import BudgetError, bad_parameter
 from tacit.ledger import Account, Ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.unit import Unit
@@ -16,3 +18,23 @@ def one_off(account: object, budget: Budget, owner: str, unit: Unit | None = Non
         expected = "None (a one-off account) or a tacit Account"
         raise bad_parameter(owner, "account", expected, type(account).__name__, "See tacit.Ledger.open().")
     return account
+
+
+def check_funds(account: Account, asked: Budget, what: str) -> None:
+    """Refuse several charges before the first, where that can be known: what was released before may be free."""
+    left = account.remaining
+    lacks = asked.exact_epsilon > left.exact_epsilon or asked.exact_delta > left.exact_delta
+    if not lacks or account.entries():
+        return
+    lacking = Budget.amount(
+        max(asked.exact_epsilon - left.exact_epsilon, Fraction(0)),
+        max(asked.exact_delta - left.exact_delta, Fraction(0)),
+    )
+    raise BudgetError(
+        f"The account {account.name!r} cannot pay for {what}. Requested: {asked}. Remaining: {left}. "
+        f"Lacking: {lacking}. Ask for less, or have the data's custodian raise the budget with 'tacit ledger raise'. "
+        "Nothing was charged.",
+        requested=asked,
+        remaining=left,
+        lacking=lacking,
+    )

@@ -96,7 +96,7 @@ class BlackBoxClassifier(PrivateClassifier):
         classes, X, y, train = self.prepare(X, y)
         what = f"{_name(self.estimator)} as a black box"
         simulation = self.random_state is not None
-        self.receipt_ = pay_for_black_box(OWNER, what, self._cost(), self.delta, self.account, simulation=simulation)
+        self.receipt_ = pay_for_black_box(OWNER, what, self.cost(), self.delta, self.account, simulation=simulation)
         self.estimator_ = train(*declared_rows(X, y, classes))
         if not any(hasattr(self.estimator_, name) for name in ("predict_proba", "predict", "__call__")):
             expected = "a function that returns a model with predict_proba or predict, or a callable"
@@ -121,7 +121,7 @@ class BlackBoxClassifier(PrivateClassifier):
 
     def _trainer(self) -> Train:
         """The model, or function, told what is paid for it; one that cannot be told must not state more."""
-        paid = Budget(self._cost(), self.delta)  # foreign models are told floats
+        paid = Budget(self.cost(), self.delta)  # foreign models are told floats
         if getattr(self.estimator, "epsilon", None) is not None:
             self.check_price(paid, OWNER, "estimator")
         wanted = {"epsilon": paid.epsilon, "delta": paid.delta, "random_state": self.random_state}
@@ -135,7 +135,7 @@ class BlackBoxClassifier(PrivateClassifier):
             model.set_params(**told)
         return partial(_fitted, model)
 
-    def _cost(self) -> Any:
+    def cost(self) -> Any:
         """What one fit costs: as stated here, by the model, or as it will be told."""
         stated = next(
             (says.epsilon for says in (self, self.estimator) if getattr(says, "epsilon", None) is not None), None

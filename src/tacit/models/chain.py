@@ -13,11 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.desk.checks import check_classes
 from tacit.desk.estimators import PrivateEstimator, column_names
 from tacit.desk.parts import Named
-from tacit.desk.payer import one_off
+from tacit.desk.payer import check_funds, one_off
 from tacit.desk.schemas import table_matrix
 from tacit.errors import bad_parameter
+from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 from tacit.models._clearness import last_against_others
+from tacit.models.blackbox import BlackBoxClassifier
 from tacit.models.tabular import TabularClassifier
 from tacit.models.text import TextClassifier
 from tacit.models.weights import clear_features
@@ -101,6 +103,7 @@ class SelectingClassifier(PrivateClassifier):
         receipts = []
         if self.selector is not None:
             rehearse(self.classifier)
+            self._check_funds()
             self.selector_ = clone(self.selector).fit(named, y, persons=persons)
             if not self.selector_.support_.any():
                 self.selector_.support_[:] = True
@@ -121,6 +124,16 @@ class SelectingClassifier(PrivateClassifier):
         for half in (self.selector, self.classifier):
             if half is not None:
                 check_declared(getattr(half.account, "unit", Unit.row()), unit, "The schema", remedy)
+
+    def _check_funds(self) -> None:
+        """Where one account pays for both halves, it must have enough for both; with a δ, sums may be too careful."""
+        halves = self.selector, self.classifier
+        if halves[0].account is not halves[1].account or any(half.delta for half in halves):
+            return
+        if isinstance(halves[0].account, Account):
+            stated = [half.cost() if isinstance(half, BlackBoxClassifier) else half.epsilon for half in halves]
+            costs = [exact_epsilon(cost, type(half).__name__) for cost, half in zip(stated, halves, strict=True)]
+            check_funds(halves[0].account, Budget.amount(costs[0] + costs[1]), "a selector and a classifier behind it")
 
     def _check_classes(self, owner: str) -> None:
         """Rows of a class that one half does not declare would be lost on it without a word."""
