@@ -38,7 +38,7 @@ from tacit.ledger import Account
 from tacit.privacy.unit import Unit
 
 _LARGEST = np.int64(2**63 - 1)  # the coin of rows that belong to nobody: never in a test part
-COINS = 3
+COINS = 4
 """Which rules for coins these are: splits by other rules overlap, and must not share a name in a ledger."""
 
 Mask = NDArray[np.bool_]
