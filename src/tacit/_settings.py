@@ -66,7 +66,7 @@ def check_shares(given: Mapping[str, float] | None, selector: Any) -> dict[str, 
 def settable(model: Any) -> set[str]:
     """Names of what a foreign model can be told: its parameters, or those of a function that trains one."""
     if hasattr(model, "get_params"):
-        return set(model.get_params(deep=False))
+        return set(model.get_params(deep=False)) - ({"epsilon", "delta"} if _is_plain(model) else set())
     if hasattr(model, "fit") or not callable(model):
         return set()
     try:
@@ -77,10 +77,20 @@ def settable(model: Any) -> set[str]:
     return {parameter.name for parameter in found if parameter.kind not in collecting}
 
 
+def stated_epsilon(model: Any) -> Any:
+    """The ε that a foreign model, or its wrapping, says that it spends; None if it says nothing."""
+    return None if _is_plain(model) else getattr(model, "epsilon", None)
+
+
+def _is_plain(model: Any) -> bool:
+    """Whether a model is scikit-learn's own: none of these is private, and some call a tolerance epsilon."""
+    return type(model).__module__.partition(".")[0] == "sklearn"
+
+
 def stated_cost(model: Any, says: Any, most: Budget, *, owner: str = OWNER, name: str = "classifier") -> Budget:
     """What a black box costs: what it can be told to cost, or else what it (or its wrapping) says."""
     known = settable(model)
-    epsilon = most.exact_epsilon if "epsilon" in known else getattr(says, "epsilon", None)
+    epsilon = most.exact_epsilon if "epsilon" in known else stated_epsilon(says)
     delta = most.exact_delta if "delta" in known else getattr(says, "delta", 0.0)
     if epsilon is None:
         remedy = "Give it an attribute 'epsilon' (and 'delta'), or wrap it: tacit.BlackBoxClassifier(model, epsilon=…)."

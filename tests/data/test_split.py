@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -102,6 +104,51 @@ def test_rows_whose_first_keys_meet_are_no_copies(monkeypatch: pytest.MonkeyPatc
     first, second = content_keys(["a", "b", "a"], y, 5)
     assert len(set(first.tolist())) == 1
     assert copy_numbers(first, second).tolist() == [0, 0, 1]
+
+
+def test_texts_of_one_row_and_another_meet_under_no_key_but_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """BLAKE2b without a key could be searched for two texts that meet in it for all seeds."""
+    keys: set[bytes] = set()
+    plain = coins.hashlib.blake2b
+    monkeypatch.setattr(coins.hashlib, "blake2b", lambda *a, key, **kw: keys.add(key) or plain(*a, key=key, **kw))
+    for seed in (1, 2):
+        content_keys(["a"], pl.Series(["x"]), seed)
+    assert len(keys) == 2
+
+
+def twice_in_a_cell(rows: list[list[float]]) -> sp.csr_array:
+    """Each number of a row is stored for the first cell."""
+    ends = np.cumsum([0, *map(len, rows)])
+    return sp.csr_array((np.concatenate(rows), np.zeros(ends[-1], dtype=np.int32), ends), shape=(len(rows), 2))
+
+
+def contents(part: Any) -> list[str]:
+    if sp.issparse(part):
+        return [str(numbers.tolist()) for numbers in np.split(part.data, part.indptr[1:-1])][: part.shape[0]]
+    return [str(list(row)) for row in (part.to_numpy() if isinstance(part, pd.DataFrame) else part)]
+
+
+@pytest.mark.parametrize(
+    ("made", "one", "other"),
+    [
+        (twice_in_a_cell, [1.0, -1.0], []),
+        (twice_in_a_cell, [1.0, 1.0], []),
+        (lambda rows: np.array(rows, dtype=object), ["07", "x"], ["7", "x"]),
+        (lambda rows: np.array(rows, dtype=object), [True, "x"], [1, "x"]),
+        (lambda rows: np.array(rows, dtype=np.int64), [2**60, 1], [2**60 + 1, 1]),
+        (lambda rows: pd.DataFrame(rows, columns=[1, "1"]), ["a", "a"], ["b", "b"]),
+    ],
+    ids=["opposites", "pairs", "codes", "truth", "long", "names"],
+)
+def test_rows_that_are_read_apart_are_no_copies(made: Any, one: list[Any], other: list[Any]) -> None:
+    """Taken for copies, they would be numbered together, and one more of the first kind would move half of them."""
+    for seed in range(10):
+        before = split(made([other, one] * 8), test_size=0.5, random_state=seed)
+        after = split(made([one, *[other, one] * 8]), test_size=0.5, random_state=seed)
+        bags = [(Counter(contents(was)), Counter(contents(now))) for was, now in zip(before, after, strict=True)]
+        changed = [now - was for was, now in bags]
+        assert [was - now for was, now in bags] == [Counter(), Counter()]
+        assert sorted(map(dict, changed), key=len) == [{}, {contents(made([one]))[0]: 1}]
 
 
 def test_data_that_change_between_readings_are_noticed() -> None:

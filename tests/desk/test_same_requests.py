@@ -105,3 +105,12 @@ def test_a_curve_of_a_declared_version_is_known_by_it_alone(method: str) -> None
     assert payer.spent.epsilon == 0.25
     tacit.roc_curve(y, y * 0.5, epsilon=0.25, method=method, account=payer, version="model B on May")
     assert payer.spent.epsilon == 0.5
+
+
+def test_numbers_without_end_have_names_of_their_own() -> None:
+    fitted = tacit.BernoulliNB(random_state=0).fit([[1, 0], [0, 1]] * 50, [1, 0] * 50)
+    names = set()
+    for odd in (np.inf, -np.inf, np.nan, 0.0, 1.0, 2.0):
+        fitted.intercept_ = np.array([odd, 1.0])
+        names.add(model_name(fitted))
+    assert len(names) == 6

@@ -88,3 +88,9 @@ def test_a_generator_of_numpy_is_a_seed() -> None:
 def test_a_lazy_frame_is_a_matrix() -> None:
     model = tacit.BernoulliNB().fit(pl.LazyFrame(X), Y)
     assert (model.predict(pl.LazyFrame(X)) == model.predict(pl.DataFrame(X))).all()
+
+
+def test_a_chain_takes_no_path_in_place_of_a_schema() -> None:
+    chained = tacit.SelectingClassifier(tacit.BernoulliNB(), schema="visits.toml")
+    with pytest.raises(tacit.ParameterError, match=r"'schema' parameter of SelectingClassifier .* tacit\.Schema\.load"):
+        chained.fit([[1]], [1])

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.neural_network import MLPClassifier
 
 import tacit
 
@@ -278,6 +279,16 @@ def test_a_model_that_states_no_cost_is_refused_unless_one_is_given() -> None:
         with pytest.raises(tacit.ParameterError, match=r"states? what"):
             refused()
     assert account.spent.epsilon == 0
+    for tolerance in (SGDClassifier(), MLPClassifier()):  # which they call epsilon: .1, and 1e-8
+        for refused in (
+            lambda model=tolerance: tacit.BlackBoxClassifier(model, account=account).fit(X, Y),
+            lambda model=tolerance: tacit.Workflow(1.0, classifier=model, account=account).run(X, Y),
+        ):
+            with pytest.raises(tacit.ParameterError, match=r"states? what"):
+                refused()
+        assert account.spent.epsilon == 0
+    given = tacit.BlackBoxClassifier(SGDClassifier(), epsilon=0.5).fit(X, Y)
+    assert (given.receipt_["epsilon"], given.estimator_.epsilon) == (0.5, 0.1)
     own = tacit.BlackBoxClassifier(tacit.BernoulliNB(epsilon=0.25), account=account).fit(X, Y)
     assert own.receipt_["epsilon"] == account.spent.epsilon == 0.25
 

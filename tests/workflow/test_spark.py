@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import tacit
+from tacit.desk.cluster import open_on_spark
 from tests.support import spark_cluster
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -79,6 +80,16 @@ def test_a_table_with_persons_on_spark(session: Any, tmp_path: Path) -> None:
     assert 0.65 < first.curve.auc < 0.95
     assert first.model.predict(FRAME[:3]).shape == (3,)
     assert tacit.Ledger.open(url).account("rows").spent == tacit.Budget(2.0)
+
+
+def test_a_column_that_numbers_rows_leaves_parts_fair(session: Any) -> None:
+    """Of few kinds of rows, each is in both parts: what the schema does not name tells no copies apart."""
+    frame = session.range(400).selectExpr("id as `row.id`", "'red' as colour", "if(id % 2 = 0, 'no', 'yes') as label")
+    part = open_on_spark(frame, classes=CLASSES, unit=tacit.Unit.row(), schema=SCHEMA, version="v")
+    account = tacit.Ledger.open().account("rows", budget=tacit.Budget(1.0), unit="row")
+    for half in part.split(0.5, account, seed=3)[:2]:
+        sizes = dict(half._frame.groupBy("label").count().collect())
+        assert all(50 < sizes[label] < 150 for label in CLASSES)
 
 
 def test_texts_and_cells_agree_with_the_embedded_engine(session: Any, tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ person, X(seed, 6, K, Y, c) for a row of data in memory, where K is made of the 
 label as text (in a workflow, the label's position). c is how many copies of the row stand before it: of equal rows it
 does not matter which is which, so that one row more is one coin more, and moves no other row.
 
-Rows count as copies where two keys of theirs agree, each of 64 bits. Both are keyed, and the second hashes texts by
-BLAKE2b: nobody can make up two different rows that are taken for copies, as would be possible with the first alone.
+Rows count as copies where two keys of theirs agree, each of 64 bits. The second must tell apart whatever is read apart:
+if two different rows were taken for copies, one row more would move others. Both are keyed, and the second hashes texts
+by keyed BLAKE2b, so that nobody can make up such rows, as would be possible with the first alone.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from tacit.data.bounding import KEY, PERSON_COIN, RAW_COIN, ROW_COIN, FeatureHasher, row_keys
 from tacit.data.features import as_numbers, as_text, plain_text
@@ -74,11 +76,9 @@ def source_keys(rows: Rows, hasher: FeatureHasher) -> tuple[Longs, Longs]:
 def content_keys(X: Any, y: Longs | pl.Series, seed: int) -> tuple[Longs, Longs]:
     """The two keys of each row of data in memory, its label included, which is a number or any value."""
     second = _second(seed)
-    one, other = (hash_strings(_text(y)), _strong_hashes(_text(y))) if isinstance(y, pl.Series) else (y, y)
-    return (
-        chain(seed, RAW_COIN, raw_keys(X, seed, hash_strings), one),
-        chain(second, raw_keys(X, second, _strong_hashes), other),
-    )
+    strong = _strong_hashes(second)
+    one, other = (hash_strings(_text(y)), _cell_keys(y, second, strong)) if isinstance(y, pl.Series) else (y, y)
+    return chain(seed, RAW_COIN, raw_keys(X, seed), one), chain(second, _exact_keys(X, second), other)
 
 
 def _second(seed: int) -> int:
@@ -89,60 +89,82 @@ def _text(series: pl.Series) -> pl.Series:
     return as_text(series, series.name).fill_null("")
 
 
-def _strong_hashes(texts: pl.Series) -> Longs:
-    """64 bits of BLAKE2b of each text."""
-    unique = texts.unique()
-    digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in unique)
-    table = pl.DataFrame({"text": unique, "hash": np.frombuffer(digests, dtype="<i8")})
-    found = texts.rename("text").to_frame().join(table, on="text", how="left", maintain_order="left")
-    return found["hash"].to_numpy()
+def _strong_hashes(seed: int) -> TextHash:
+    """64 bits of keyed BLAKE2b of each text."""
+    key = seed.to_bytes(8, "little", signed=True)
+
+    def hashes(texts: pl.Series) -> Longs:
+        unique = texts.unique()
+        digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8, key=key).digest() for text in unique)
+        table = pl.DataFrame({"text": unique, "hash": np.frombuffer(digests, dtype="<i8")})
+        found = texts.rename("text").to_frame().join(table, on="text", how="left", maintain_order="left")
+        return found["hash"].to_numpy()
+
+    return hashes
 
 
-def raw_keys(X: Any, seed: int, hashes: TextHash = hash_strings) -> Longs:
+def raw_keys(X: Any, seed: int) -> Longs:
     """A key of each row's values alone: what another row holds must not change it, not even by way of a type."""
-    if sp.issparse(X):
-        csr = sp.csr_array(native(X), copy=True)
-        csr.sum_duplicates()
-        return _matrix_keys(csr, seed)
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf":
-        return _matrix_keys(sp.csr_array(native(X)), seed)
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1]:
-        return _mixed_keys([as_series(str(place), X[:, place]) for place in range(X.shape[1])], seed, hashes)
+    matrix = _numbers(X)
+    if matrix is not None:
+        return _matrix_keys(matrix, seed)
+    return _mixed_keys(X, seed) if isinstance(X, np.ndarray) and X.ndim == 2 else _cell_keys(X, seed, hash_strings)
+
+
+def _exact_keys(X: Any, seed: int) -> Longs:
+    """A key that tells apart whatever is read apart, such as the texts "7" and "07" of an array: to the first, one."""
+    matrix = _numbers(X)
+    return _cell_keys(X, seed, _strong_hashes(seed)) if matrix is None else _matrix_keys(matrix, seed, exact=True)
+
+
+def _numbers(X: Any) -> Any:
+    """A matrix of numbers with its entries as they are stored; None for anything else."""
+    dense = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf"
+    return sp.csr_array(native(X)) if dense or sp.issparse(X) else None
+
+
+def _cell_keys(X: Any, seed: int, hashes: TextHash) -> Longs:
+    """XOR over the columns of a hash of the cell as text; NaN is a gap there, as None is."""
     keys = np.zeros(X.shape[0] if hasattr(X, "shape") else len(X), dtype=np.int64)
-    for series in _columns(X):
-        name, text = hash_strings([series.name]), as_text(series, series.name)  # where NaN is a gap, as None is
-        values = chain(seed, _CELL, name, hashes(text.fill_null("")))
-        keys ^= np.where(text.is_null().to_numpy(), chain(seed, _NULL, name), values)
+    for place, series in enumerate(_columns(X)):
+        text = as_text(series, series.name)
+        values = chain(seed, _CELL, place, hashes(text.fill_null("")))
+        keys ^= np.where(text.is_null().to_numpy(), chain(seed, _NULL, place), values)
     return keys
 
 
-def _mixed_keys(columns: list[pl.Series], seed: int, hashes: TextHash) -> Longs:
+def _mixed_keys(X: NDArray[Any], seed: int) -> Longs:
     """Keys of an array that is no matrix of numbers because of some cells: the others count as they would in one.
 
     A gap counts as NaN does, and so does any other cell that is no number, whose text is added.
     """
-    numbers = np.column_stack([as_numbers(column, ())[0] for column in columns])
+    columns = _columns(X)
+    numbers = np.column_stack([np.empty((len(X), 0)), *(as_numbers(column, ())[0] for column in columns)])
     keys = _matrix_keys(sp.csr_array(numbers), seed)
     for place, column in enumerate(columns):
         text = plain_text(column, ())
         words = np.isnan(numbers[:, place]) & (text.str.to_lowercase() != "nan").fill_null(False).to_numpy()
-        keys ^= np.where(words, chain(seed, _CELL, place, hashes(_text(column))), 0)
+        keys ^= np.where(words, chain(seed, _CELL, place, hash_strings(_text(column))), 0)
     return keys
 
 
-def _matrix_keys(csr: Any, seed: int) -> Longs:
-    """XOR over the entries that are not 0: X(seed, 1, j) of a 1, which agrees with the row key of binary features."""
+def _matrix_keys(csr: Any, seed: int, *, exact: bool = False) -> Longs:
+    """Sum over the stored entries that are not 0, each a hash of its column and value: two for one cell never cancel.
+
+    Whole numbers count as floats, as they are in a matrix with a gap; ``exact`` tells apart those of 54 bits and more.
+    """
     columns, values = csr.indices.astype(np.int64), csr.data.astype(np.float64)
     values[np.isnan(values)] = np.nan  # one pattern of bits for all of them
+    bits = csr.data.astype(np.int64) if exact and csr.data.dtype.kind in "iu" else values.view(np.int64)
     hashes = chain(seed, KEY, columns) if len(columns) else np.empty(0, dtype=np.int64)
     other = values != 1
     if other.any():
-        hashes[other] = chain(seed, _VALUE, columns[other], values[other].view(np.int64))
+        hashes[other] = chain(seed, _VALUE, columns[other], bits[other])
         hashes[values == 0] = 0
     keys = np.zeros(csr.shape[0], dtype=np.int64)
     filled = np.flatnonzero(np.diff(csr.indptr))
     if len(filled):
-        keys[filled] = np.bitwise_xor.reduceat(hashes, csr.indptr[filled])
+        keys[filled] = np.add.reduceat(hashes, csr.indptr[filled])
     return keys
 
 
@@ -153,4 +175,6 @@ def _columns(X: Any) -> list[pl.Series]:
         return pl.DataFrame(pl.from_arrow(X)).get_columns()
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         return [as_series(str(name), X[name]) for name in X.columns]
-    return [] if getattr(X, "ndim", 1) == 2 else [as_series("", X)]
+    if getattr(X, "ndim", 1) == 2:
+        return [as_series(str(place), X[:, place]) for place in range(X.shape[1])]
+    return [as_series("", X)]

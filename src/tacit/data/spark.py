@@ -226,7 +226,8 @@ def split(
 ) -> Split:
     """Split data into train and test by the coins of :mod:`tacit.data.coins`: two Spark data frames.
 
-    Coins are those of :func:`tacit.data.split.split_source`, but copies are rows that are equal in all columns.
+    Coins are those of :func:`tacit.data.split.split_source`, but copies are rows that are equal in all columns. Rows
+    that differ in columns without features alone share a coin: leave out a column that numbers the rows.
 
     Parameters
     ----------

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import numbers
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from fractions import Fraction
 from typing import Any, Protocol, Self, TypeVar
@@ -33,12 +34,14 @@ from tacit.data.schema import Schema
 from tacit.data.series import as_series
 from tacit.data.sources import Source
 from tacit.data.sparse import native
+from tacit.data.statistics import in_parallel
 from tacit.errors import PrivacyError, bad_parameter
 from tacit.ledger import Account
 from tacit.privacy.unit import Unit
 
+_THREADS = len(os.sched_getaffinity(0))
 _LARGEST = np.int64(2**63 - 1)  # the coin of rows that belong to nobody: never in a test part
-COINS = 3
+COINS = 4
 """Which rules for coins these are: splits by other rules overlap, and must not share a name in a ledger."""
 
 Mask = NDArray[np.bool_]
@@ -223,7 +226,7 @@ def divided(
     ``keys`` are those of the rows of a batch: to number copies, all are read once more, before the first part is. With
     ``person_seed`` rows have the coins of their persons, and that is not needed.
     """
-    known = functools.cache(lambda: _sides((keys(job()) for job in jobs()), side))
+    known = functools.cache(lambda: _sides(in_parallel(jobs(), keys, _THREADS), side))
 
     def chosen(job: Callable[[], B], part: int, sides: Longs | None) -> B:
         batch = job()

@@ -33,11 +33,12 @@ from tacit.data.hashing import Longs, hash_strings
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
 from tacit.data.series import as_series
-from tacit.data.sources import Job, Source
+from tacit.data.sources import Source
 from tacit.errors import bad_parameter
 from tacit.privacy.exact import Exact
 from tacit.privacy.unit import Bound, Sensitivity, Unit
 
+B = TypeVar("B")
 T = TypeVar("T")
 
 _FLUSH = 1 << 22  # entries collected before they are counted
@@ -206,7 +207,7 @@ def _share(rows: Rows, share: int, passes: int) -> Rows:
     return rows.take(np.flatnonzero(hash_strings(rows.persons) % passes == share))
 
 
-def in_parallel(jobs: Iterator[Job], work: Callable[[Rows], T], threads: int) -> Iterator[T]:
+def in_parallel(jobs: Iterator[Callable[[], B]], work: Callable[[B], T], threads: int) -> Iterator[T]:
     """Make and work on batches on several threads; results come in order, and only a few batches exist at a time."""
     if threads == 1:
         yield from (work(job()) for job in jobs)

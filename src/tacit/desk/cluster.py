@@ -156,7 +156,9 @@ def open_on_spark(
             f"The data have no column {', '.join(map(repr, absent))}. Correct the names in the schema.",
             column=absent[0],
         )
-    return SparkPart(frame, described, named)
+    # Copies of a row are equal in all columns of a frame, so that one that numbers the rows would leave no copies.
+    others = [name for name in frame.columns if name not in described.names_needed]
+    return SparkPart(frame.drop(*others), described, named)
 
 
 def _session() -> Any:

@@ -59,5 +59,6 @@ def _parts(model: Any) -> Iterator[bytes]:
 
 def _rounded(values: Floats) -> bytes:
     parts, powers = np.frexp(np.asarray(values, dtype=np.float64))
+    parts = np.nan_to_num(parts, nan=2, posinf=3, neginf=-3)  # those of finite numbers are between -1 and 1
     numbers = np.stack([np.rint(parts * STEPS), powers]).astype("<i4")
     return repr(numbers.shape).encode() + bytes(numbers.tobytes())

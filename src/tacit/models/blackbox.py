@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from tacit._settings import settable, stated_cost
+from tacit._settings import settable, stated_cost, stated_epsilon
 from tacit.desk.blackbox import declared_rows, foreign, pay_for_black_box
 from tacit.desk.checks import check_classes, check_state
 from tacit.desk.parts import Named
@@ -122,7 +122,7 @@ class BlackBoxClassifier(PrivateClassifier):
     def _trainer(self) -> Train:
         """The model, or function, told what is paid for it; one that cannot be told must not state more."""
         paid = Budget(self.cost(), self.delta)  # foreign models are told floats
-        if getattr(self.estimator, "epsilon", None) is not None:
+        if stated_epsilon(self.estimator) is not None:
             self.check_price(paid, OWNER, "estimator")
         wanted = {"epsilon": paid.epsilon, "delta": paid.delta, "random_state": self.random_state}
         known = settable(self.estimator)
@@ -137,9 +137,7 @@ class BlackBoxClassifier(PrivateClassifier):
 
     def cost(self) -> Any:
         """What one fit costs: as stated here, by the model, or as it will be told."""
-        stated = next(
-            (says.epsilon for says in (self, self.estimator) if getattr(says, "epsilon", None) is not None), None
-        )
+        stated = stated_epsilon(self.estimator) if self.epsilon is None else self.epsilon
         if stated is None and "epsilon" not in settable(self.estimator):
             remedy = "A model that is not private has no such cost: take one that is."
             expected = f"given, as {_name(self.estimator)} does not state what a fit costs and cannot be told"
@@ -148,7 +146,7 @@ class BlackBoxClassifier(PrivateClassifier):
 
     def check_price(self, most: Budget, owner: str, name: str) -> None:
         """Refuse a model that costs more and cannot be told to cost less: by its own word, or else by this wrapping."""
-        says = self if getattr(self.estimator, "epsilon", None) is None else self.estimator
+        says = self if stated_epsilon(self.estimator) is None else self.estimator
         stated_cost(self.estimator, says, most, owner=owner, name=name)
 
     def _log_scores(self, X: Any) -> Floats:

@@ -14,7 +14,7 @@ from tacit.desk.checks import check_classes
 from tacit.desk.estimators import PrivateEstimator, column_names
 from tacit.desk.parts import Named
 from tacit.desk.payer import check_funds, one_off
-from tacit.desk.schemas import table_matrix
+from tacit.desk.schemas import Schema, table_matrix
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
@@ -137,6 +137,9 @@ class SelectingClassifier(PrivateClassifier):
 
     def _check_classes(self, owner: str) -> None:
         """Rows of a class that one half does not declare would be lost on it without a word."""
+        if self.schema is not None and not isinstance(self.schema, Schema):
+            remedy = "See tacit.Schema.load."
+            raise bad_parameter(owner, "schema", "None or a tacit.Schema", type(self.schema).__name__, remedy)
         classes = check_classes(owner, self.classifier.classes)
         for name, part in (("selector", self.selector), ("schema", self.schema)):
             if part is not None and not set(classes) <= set(part.classes):
