@@ -52,6 +52,19 @@ def test_thresholds_beyond_the_range(case) -> None:  # type: ignore[no-untyped-d
         m.recall(float("nan"))
 
 
+def test_numbers_of_numpy_are_numbers(case) -> None:  # type: ignore[no-untyped-def]
+    m = case[2]
+    assert m.recall(np.float32(0.5), np.float32(0.5)) == m.recall(0.5, 0.5)
+    assert m.recall(np.int64(0)) == m.recall(0)
+    assert m.best_threshold(np.int64(2), np.float32(1)) == m.best_threshold(2, 1)
+    assert type(m.calibration_error(0.5).low) is float
+    for wrong in ("1", None, True, np.array([0.5])):
+        with pytest.raises(ParameterError, match="'threshold'"):
+            m.recall(wrong)
+        with pytest.raises(ParameterError, match="'false_positive'"):
+            m.best_threshold(wrong)
+
+
 def test_curves(case) -> None:  # type: ignore[no-untyped-def]
     y, s, m = case
     precision, recall, _ = exact.precision_recall_curve(y, s)
