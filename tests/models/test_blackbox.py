@@ -275,7 +275,7 @@ def test_a_model_that_states_no_cost_is_refused_unless_one_is_given() -> None:
         lambda: tacit.Workflow(1.0, classifier=tacit.BlackBoxClassifier(plain), account=account).run(X, Y),
         lambda: tacit.tune([tacit.BlackBoxClassifier(plain)], X, Y, epsilon=1.0, account=account),
     ):
-        with pytest.raises(tacit.ParameterError, match="states? what"):
+        with pytest.raises(tacit.ParameterError, match=r"states? what"):
             refused()
     assert account.spent.epsilon == 0
     own = tacit.BlackBoxClassifier(tacit.BernoulliNB(epsilon=0.25), account=account).fit(X, Y)
