@@ -82,6 +82,15 @@ def test_curves(case) -> None:  # type: ignore[no-untyped-def]
     assert (calibration.low <= calibration.high).all()
 
 
+def test_scores_that_are_no_probabilities_have_calibration_errors_above_one(case) -> None:  # type: ignore[no-untyped-def]
+    """Before, the upper end was cut at 1, or was the value itself."""
+    y, s, _ = case
+    found = tacit.roc_curve(y, 20 * s, epsilon=2.0, score_range=(0, 20), random_state=1).metrics.calibration_error()
+    assert 1 < found.low < found.value < found.high < 20
+    unknown = tacit.roc_curve(y[:2], 20 * s[:2], epsilon=0.1, score_range=(0, 20), random_state=1)
+    assert (unknown.metrics.calibration_error().low, unknown.metrics.calibration_error().high) == (0, 20)
+
+
 def test_best_threshold(case) -> None:  # type: ignore[no-untyped-def]
     y, s, m = case
     for costs in ((1.0, 1.0), (5.0, 1.0), (1.0, 5.0)):

@@ -191,7 +191,8 @@ class Metrics:
         middle = np.median(gaps, axis=0)
         value = float(np.abs(middle).mean())
         apart = self._curve.room() * np.quantile(np.abs(gaps - middle).mean(axis=1), check_level("metrics", level))
-        found = self._estimate(np.abs(gaps).mean(axis=1), level)
+        low, high = self._curve.score_range
+        found = self._estimate(np.abs(gaps).mean(axis=1), level, max(high, 1 - low))
         return Estimate(value, max(min(value - float(apart), found.low), 0.0), max(value, found.high))
 
     def best_threshold(
