@@ -82,7 +82,7 @@ def test_curves(case) -> None:  # type: ignore[no-untyped-def]
     assert (calibration.low <= calibration.high).all()
 
 
-def test_scores_that_are_no_probabilities_have_calibration_errors_above_one(case) -> None:  # type: ignore[no-untyped-def]
+def test_calibration_errors_of_other_scores_may_be_above_one(case) -> None:  # type: ignore[no-untyped-def]
     """Before, the upper end was cut at 1, or was the value itself."""
     y, s, _ = case
     found = tacit.roc_curve(y, 20 * s, epsilon=2.0, score_range=(0, 20), random_state=1).metrics.calibration_error()
