@@ -199,7 +199,7 @@ def test_a_preference_comes_first() -> None:
 @settings(max_examples=30)
 @given(st.integers(1, 10**12), st.integers(1, 10**7), st.floats(1e-6, 1e6))
 def test_the_default_is_a_usable_number(n: int, d: int, epsilon: float) -> None:
-    assert 1 <= default_max_ones(n, d, epsilon) <= min(d, 8)
+    assert 1 <= default_max_ones(n, d, epsilon) <= min(d, max(8, epsilon / 16))
 
 
 def test_the_default_grows_with_rows_and_epsilon_and_knows_tables() -> None:
@@ -207,6 +207,8 @@ def test_the_default_grows_with_rows_and_epsilon_and_knows_tables() -> None:
     assert default_max_ones(10**6, 10_000, 1.0) == 8
     assert default_max_ones(10**6, 10_000, 0.05) == 4
     assert default_max_ones(10**6, 3, 1.0) == 3
+    assert default_max_ones(100, 10_000, 80.0) == 5
+    assert default_max_ones(100, 30, 1e6) == 30
     assert default_max_ones(10**6, 10_000, 0.5, columns=14) == 14
 
 

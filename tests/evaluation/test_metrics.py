@@ -52,6 +52,19 @@ def test_thresholds_beyond_the_range(case) -> None:  # type: ignore[no-untyped-d
         m.recall(float("nan"))
 
 
+def test_numbers_of_numpy_are_numbers(case) -> None:  # type: ignore[no-untyped-def]
+    m = case[2]
+    assert m.recall(np.float32(0.5), np.float32(0.5)) == m.recall(0.5, 0.5)
+    assert m.recall(np.int64(0)) == m.recall(0)
+    assert m.best_threshold(np.int64(2), np.float32(1)) == m.best_threshold(2, 1)
+    assert type(m.calibration_error(0.5).low) is float
+    for wrong in ("1", None, True, np.array([0.5])):
+        with pytest.raises(ParameterError, match="'threshold'"):
+            m.recall(wrong)
+        with pytest.raises(ParameterError, match="'false_positive'"):
+            m.best_threshold(wrong)
+
+
 def test_curves(case) -> None:  # type: ignore[no-untyped-def]
     y, s, m = case
     precision, recall, _ = exact.precision_recall_curve(y, s)
@@ -67,6 +80,15 @@ def test_curves(case) -> None:  # type: ignore[no-untyped-def]
     assert np.allclose(calibration.x, calibration.y, atol=0.08)
     assert m.calibration_error().value < 0.03
     assert (calibration.low <= calibration.high).all()
+
+
+def test_calibration_errors_of_other_scores_may_be_above_one(case) -> None:  # type: ignore[no-untyped-def]
+    """Before, the upper end was cut at 1, or was the value itself."""
+    y, s, _ = case
+    found = tacit.roc_curve(y, 20 * s, epsilon=2.0, score_range=(0, 20), random_state=1).metrics.calibration_error()
+    assert 1 < found.low < found.value < found.high < 20
+    unknown = tacit.roc_curve(y[:2], 20 * s[:2], epsilon=0.1, score_range=(0, 20), random_state=1)
+    assert (unknown.metrics.calibration_error().low, unknown.metrics.calibration_error().high) == (0, 20)
 
 
 def test_best_threshold(case) -> None:  # type: ignore[no-untyped-def]

@@ -36,6 +36,7 @@ def check_valid(curve: Any) -> None:
     assert (np.diff(curve.fpr) >= 0).all()
     assert (np.diff(curve.tpr) >= 0).all()
     assert curve.thresholds[0] == np.inf
+    assert np.isfinite(curve.thresholds[1:]).all()
     assert (curve.thresholds[:-1] >= curve.thresholds[1:]).all()
     assert len(curve.fpr) == len(curve.tpr) == len(curve.thresholds)
     low, high = curve.band()
@@ -43,6 +44,8 @@ def check_valid(curve: Any) -> None:
     assert (low <= curve.tpr).all()
     assert (curve.tpr <= high).all()
     assert (high <= 1).all()
+    assert (np.diff(low) >= 0).all()
+    assert (np.diff(high) >= 0).all()
     first, last = curve.auc_interval()
     assert 0 <= first <= last <= 1
     assert curve.unknown or first <= curve.auc <= last
@@ -103,6 +106,14 @@ def test_ties_give_straight_curves(n: int) -> None:
         s = (rng.random(2 * n) < np.where(y == 1, 0.8, 0.2)).astype(float)
         errors.append(area_between(tacit.roc_curve(y, s, epsilon=1.0, random_state=seed), y, s))
     assert np.median(errors) < 0.02
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 1e6])
+def test_ties_leave_bands_that_no_monotone_curve_could_narrow(epsilon: float) -> None:
+    """Scores of 0, 1 or a tenth between: before, upper ends fell again behind a tie, and thresholds began infinite."""
+    y, s = made_up(500, 0.3)
+    for scores in (np.round(s, 1), (s > 0.5).astype(float), np.ones(500), 1.0 - y):
+        check_valid(tacit.roc_curve(y, scores, epsilon=epsilon, random_state=0))
 
 
 def test_scores_that_crowd_are_no_ties() -> None:

@@ -21,9 +21,10 @@ Y = (RNG.random(500) < 0.2 + 0.5 * (X[:, [3]].toarray().ravel() > 0)).astype(int
 MUCH = 1e9
 
 
+@pytest.mark.parametrize("max_ones", [25, None])
 @pytest.mark.parametrize("alpha", [1.0, 0.1])
-def test_without_noise_it_is_scikit_learn_s(alpha: float) -> None:
-    ours = tacit.BernoulliNB(epsilon=MUCH, max_ones=25, alpha=alpha, random_state=0).fit(X, Y)
+def test_without_noise_it_is_scikit_learn_s(alpha: float, max_ones: int | None) -> None:
+    ours = tacit.BernoulliNB(epsilon=MUCH, max_ones=max_ones, alpha=alpha, random_state=0).fit(X, Y)
     theirs = Reference(alpha=alpha).fit(X, Y)
     assert np.allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
     assert np.allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), atol=1e-6)

@@ -25,9 +25,10 @@ LABELS = np.bincount(Y)
 MUCH = 1e7
 
 
+@pytest.mark.parametrize("max_ones", [30, None])
 @pytest.mark.parametrize("score", ["tc", "dc", "pi", "ig", "chi2"])
-def test_without_noise_it_selects_by_the_exact_score(score: str) -> None:
-    selector = tacit.CountSelector(k=6, score=score, epsilon=MUCH, max_ones=30, random_state=0).fit(X, Y)
+def test_without_noise_it_selects_by_the_exact_score(score: str, max_ones: int | None) -> None:
+    selector = tacit.CountSelector(k=6, score=score, epsilon=MUCH, max_ones=max_ones, random_state=0).fit(X, Y)
     expected = score_features(score, ONES, LABELS)
     assert np.allclose(selector.scores_, expected)
     assert sorted(expected[selector.get_support()]) == sorted(np.sort(expected)[-6:])

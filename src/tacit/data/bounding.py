@@ -42,7 +42,7 @@ from tacit.privacy.unit import Bound, Unit, check_count
 KEY, CUT, ROW_ORDER, ROW_COIN, PERSON_COIN, RAW_COIN = 1, 2, 3, 4, 5, 6
 
 _BLOCK = 1 << 15  # entries handled at a time: small enough for the processor's cache
-_FEW, _MORE, _MUCH = 4, 8, 100_000  # of default_max_ones
+_FEW, _MORE, _MUCH, _NO_NOISE = 4, 8, 100_000, 16  # of default_max_ones
 _HALF = np.uint64(32)
 
 
@@ -280,7 +280,8 @@ def default_max_ones(n_rows: int, n_features: int, epsilon: float, *, columns: i
     first term does not depend on r and the second falls as 1/r: cutting costs little. Beyond, the first grows as r²:
     not cutting costs a lot. Nobody may look at L, so r should rather be too small. Measured with Naive Bayes on 7,000
     to 380,000 tweets (L = 12) and on news (L = 78), ε from 0.25 to 100: 4 is within half a point of the best r where
-    n ε < 100,000, 8 above, and 16 loses one to three points on the tweets.
+    n ε < 100,000, 8 above, and 16 loses one to three points on the tweets. Where ε is so large that r/ε, the noise
+    scale of a count, is at most a sixteenth of a row, nothing is gained by cutting: then r is as large as that allows.
 
     Examples
     --------
@@ -293,4 +294,5 @@ def default_max_ones(n_rows: int, n_features: int, epsilon: float, *, columns: i
         raise bad_parameter("default_max_ones", "epsilon", "above 0", epsilon)
     if columns is not None:
         return min(check_count("default_max_ones", "columns", columns), n_features)
-    return min(_FEW if n_rows * float(epsilon) < _MUCH else _MORE, n_features)
+    usual = _FEW if n_rows * float(epsilon) < _MUCH else _MORE
+    return min(max(usual, int(float(epsilon) / _NO_NOISE)), n_features)

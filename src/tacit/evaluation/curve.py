@@ -213,7 +213,10 @@ class RocCurve:
         return np.asarray(trapezoid(self.posterior.population_curves, COARSE, axis=1))
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Lower and upper true-positive rates at ``fpr`` that hold the population's whole curve together."""
+        """Lower and upper true-positive rates at ``fpr`` that hold the population's whole curve together.
+
+        Neither ever falls: no curve does, so that what does could not be reached.
+        """
         check_level("band", level)
         if self.unknown:
             return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
@@ -222,6 +225,7 @@ class RocCurve:
         low, high = np.minimum(low, self.tpr), np.maximum(high, self.tpr)
         low[0] = 0.0
         low[-1] = 1.0
+        low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
     @property
@@ -279,7 +283,7 @@ class RocCurve:
         knots = np.concatenate([[0.0], rates.sum(axis=0)])
         cells = np.interp(self.fpr + self.tpr, knots, self._binned.cuts[::-1].astype(np.float64))
         low, high = self.score_range
-        scores = low + (high - low) * scores_at(np.ceil(cells).astype(np.int64))
+        scores = low + (high - low) * scores_at(np.minimum(np.ceil(cells), CELLS - 1).astype(np.int64))
         scores[0], scores[-1] = np.inf, low
         return np.minimum.accumulate(scores)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from numbers import Real
+from typing import Any
+
 import numpy as np
 
 from tacit.errors import bad_parameter
@@ -12,9 +15,14 @@ ROWS = 3.0  # that none is seen among n rows is likely, at 5 %, as long as its s
 
 def check_level(owner: str, level: float) -> float:
     """Check the level of an interval."""
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 <= level < 1:
+    if not (is_number(level) and 0.5 <= level < 1):
         raise bad_parameter(owner, "level", "a number from 0.5 to below 1", level)
     return float(level)
+
+
+def is_number(value: Any) -> bool:
+    """Whether something is a real number of Python's or of numpy's; truth values and NaN are none."""
+    return not isinstance(value, bool) and isinstance(value, Real) and value == value
 
 
 def widened(draws: Floats, level: float, room: float) -> tuple[Floats, Floats, Floats]:

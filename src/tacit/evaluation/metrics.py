@@ -16,7 +16,7 @@ from scipy.integrate import trapezoid
 
 from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_band
-from tacit.evaluation.intervals import check_level, widened
+from tacit.evaluation.intervals import check_level, is_number, widened
 from tacit.evaluation.model import Floats
 from tacit.evaluation.places import along
 from tacit.privacy.grid import CELLS, scores_at
@@ -191,15 +191,16 @@ class Metrics:
         middle = np.median(gaps, axis=0)
         value = float(np.abs(middle).mean())
         apart = self._curve.room() * np.quantile(np.abs(gaps - middle).mean(axis=1), check_level("metrics", level))
-        found = self._estimate(np.abs(gaps).mean(axis=1), level)
-        return Estimate(value, max(min(value - apart, found.low), 0.0), max(value, found.high))
+        low, high = self._curve.score_range
+        found = self._estimate(np.abs(gaps).mean(axis=1), level, max(high, 1 - low))
+        return Estimate(value, max(min(value - float(apart), found.low), 0.0), max(value, found.high))
 
     def best_threshold(
         self, false_positive: float = 1.0, false_negative: float = 1.0, level: float = LEVEL
     ) -> BestThreshold:
         """The threshold of least expected cost with that cost a row, and an interval for either."""
         for name, cost in (("false_positive", false_positive), ("false_negative", false_negative)):
-            if not 0 <= cost < np.inf:
+            if not (is_number(cost) and 0 <= cost < np.inf):
                 raise bad_parameter("best_threshold", name, "a cost of at least 0", cost)
         (fpr, tpr), sizes = np.moveaxis(self._fine, 1, 0), self._places.sizes
         sums = false_positive * fpr * sizes[:, :1] + false_negative * (1 - tpr) * sizes[:, 1:]
@@ -216,9 +217,9 @@ class Metrics:
     def _at(self, threshold: float, metrics: dict[str, Metric], level: float, most: float = 1.0) -> dict[str, Estimate]:
         """Metrics of outcomes at a threshold."""
         low, high = self._curve.score_range
-        if not isinstance(threshold, int | float) or threshold != threshold:
+        if not is_number(threshold):
             raise bad_parameter("metrics", "threshold", "a number", threshold)
-        cell = self._curve.cell_of((threshold - low) / (high - low))
+        cell = self._curve.cell_of((float(threshold) - low) / (high - low))
         rates, sizes = self._places.rates(np.array([cell]))[:, :, 0], self._places.sizes
         moved, middle = self._unseen(cell, rates), np.median(sizes, axis=0, keepdims=True)
         found = {}

@@ -24,8 +24,9 @@ class LogisticRegression(PrivateClassifier):
     """Logistic regression, or a smooth support vector machine, by objective perturbation.
 
     The objective Σ loss + Λ/2·‖θ‖² + b·θ is minimised under noise b. Each row is a set of binary features, scaled to
-    norm 1 with a constant feature; Λ follows from epsilon, and an inexact minimiser is paid for. Takes up to about a
-    million rows.
+    norm 1 with a constant feature; Λ follows from epsilon, and an inexact minimiser is paid for. So a one counts less
+    in a row of more than four, and however large epsilon is, this is a regression on rows so scaled. Takes up to about
+    a million rows.
 
     Parameters
     ----------
