@@ -151,6 +151,17 @@ def test_rows_that_are_read_apart_are_no_copies(made: Any, one: list[Any], other
         assert sorted(map(dict, changed), key=len) == [{}, {contents(made([one]))[0]: 1}]
 
 
+def test_a_file_that_is_sorted_anew_between_two_parts_is_noticed(tmp_path: Path) -> None:
+    """Sides are kept by place: a row that moves could be in both parts."""
+    path = tmp_path / "rows.csv"
+    FRAME.write_csv(path)
+    train, test = split_source(open_source(path, SCHEMA, version="v"), 0.5, seed=1)
+    assert sum(map(len, train.rows())) > 0
+    FRAME.reverse().write_csv(path)
+    with pytest.raises(SourceError, match=r"rows\.csv' changed after it was opened"):
+        list(test.rows())
+
+
 def test_data_that_change_between_readings_are_noticed() -> None:
     sizes = iter([200, 100])
 

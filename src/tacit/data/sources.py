@@ -21,7 +21,17 @@ import xxhash
 from tacit.data.columns import SparseColumn
 from tacit.data.errors import SchemaError, name_absent
 from tacit.data.features import Where, check_kinds, encode, label_codes
-from tacit.data.files import FileOptions, check_files, check_whole, format_of, list_files, pieces, reading_of
+from tacit.data.files import (
+    FileOptions,
+    Piece,
+    check_files,
+    check_whole,
+    format_of,
+    list_files,
+    pieces,
+    reading_of,
+    unchanged,
+)
 from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
@@ -186,19 +196,23 @@ def _open_files(
         raise SchemaError("Files need the name of their label column in the schema's [label].")
     elif any(format_of(path, options) == "libsvm" for path in paths):
         raise SchemaError("A libsvm file needs a schema with one column of kind 'sparse'.")
+    check = unchanged(paths)
     check_files(paths, columns, options)
 
-    def jobs() -> Iterator[Job]:
+    def read() -> Iterator[Piece]:
         for path in paths:
-            for piece in pieces(path, columns, options, batch_rows=batch_rows, strict=strict):
-                where = piece.where if strict else None
-                turn = libsvm_rows if isinstance(schema.columns[0], SparseColumn) else encode
-                yield lambda piece=piece, where=where, turn=turn: turn(piece.frame, schema, where)  # type: ignore[misc]
+            check(path)
+            yield from pieces(path, columns, options, batch_rows=batch_rows, strict=strict)
+            check(path)
+
+    def jobs() -> Iterator[Job]:
+        for piece in read():
+            where = piece.where if strict else None
+            turn = libsvm_rows if isinstance(schema.columns[0], SparseColumn) else encode
+            yield lambda piece=piece, where=where, turn=turn: turn(piece.frame, schema, where)  # type: ignore[misc]
 
     def frames() -> Iterator[pl.DataFrame]:
-        for path in paths:
-            for piece in pieces(path, columns, options, batch_rows=batch_rows, strict=strict):
-                yield piece.frame
+        return (piece.frame for piece in read())
 
     named = declared or (lambda: fingerprint_files(paths))
     whole = functools.partial(check_whole, paths, columns, options)
