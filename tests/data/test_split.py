@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -52,6 +53,22 @@ def test_one_more_row_changes_one_part_by_that_row_alone(data, extra, place: int
         for row in b:
             left.remove(row)
         assert left in ([], [extra])
+
+
+def test_all_neighbours_of_a_small_domain() -> None:
+    """Every data set of up to three rows of three kinds, every row more at every place: one part gains that row."""
+
+    def parts(rows: tuple[str, ...]) -> list[Counter[str]]:
+        return [Counter(part) for part in split(list(rows), test_size=0.5, random_state=11)]
+
+    for size in range(4):
+        for rows in itertools.product("abc", repeat=size):
+            before = parts(rows)
+            for extra, place in itertools.product("abc", range(size + 1)):
+                after = parts((*rows[:place], extra, *rows[place:]))
+                gained = [now - then for now, then in zip(after, before, strict=True)]
+                assert sum(gained, Counter()) == Counter(extra)
+                assert all(not then - now for now, then in zip(after, before, strict=True))
 
 
 def forms_of(kinds: np.ndarray) -> list:
