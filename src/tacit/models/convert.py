@@ -90,7 +90,7 @@ class TextFeatures(_Encoder):
     def of(cls, model: TextClassifier) -> TextFeatures:
         """The features of a fitted classifier."""
         rules = model.rules_
-        return cls(model.bits, rules.least, rules.topics, _voting(rules))
+        return cls(int(model.bits), rules.least, rules.topics, _voting(rules))
 
     def transform(self, X: Any) -> Any:
         """Encode texts."""

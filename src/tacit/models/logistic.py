@@ -89,7 +89,7 @@ class LogisticRegression(PrivateClassifier):
         owner = "LogisticRegression"
         if len(check_classes(owner, self.classes)) != 2:
             raise bad_parameter(owner, "classes", "two labels", self.classes, "For more use tacit.BernoulliNB.")
-        if self.loss not in CURVATURE:
+        if not isinstance(self.loss, str) or self.loss not in CURVATURE:
             raise bad_parameter(owner, "loss", "'logistic' or 'huber'", self.loss)
         visit = self._matrix_visit(X, y, persons)
         mechanism, self.norm_ = perturbation(visit, self.loss, constant=INTERCEPT_SHARE, floor=LEAST_ONES)

@@ -251,7 +251,7 @@ def _unpack_single(reader: Reader, kind: str) -> Any:
 
 def _unpack_rules(reader: Reader, model: TextClassifier, width: int) -> None:
     reader.only({*_RULES, "words", "power", "least", "offsets", "choice", "topics"})
-    bits, classes = model.bits, len(model.classes_)
+    bits, classes = int(model.bits), len(model.classes_)
     if not is_whole(bits) or not 4 <= bits <= 22 or width != text_width(bits):
         raise reader.error("'bits' must be a whole number from 4 to 22 that fits its arrays")
     topics = None if reader.body.get("topics") is None else _unpack_topics(reader.inner("topics"), 1 << bits)
