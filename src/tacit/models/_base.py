@@ -107,7 +107,8 @@ def rows_to_score(estimator: Any, X: Any) -> Any:
 
     Its products depend on each row alone, to the last bit; those of a dense matrix, by BLAS, might not.
     """
-    return sp.csr_array(binary_matrix(matrix_input(estimator, X, reset=False)))
+    rows = matrix_input(estimator, X, reset=False)
+    return binary_matrix(rows if sp.issparse(rows) else sp.csr_array(_present(rows)))
 
 
 def binary_matrix(X: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,15 @@ from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 from tacit.models._clearness import last_against_others
 from tacit.models.blackbox import BlackBoxClassifier
+from tacit.models.naive_bayes import BernoulliNB
 from tacit.models.tabular import TabularClassifier
 from tacit.models.text import TextClassifier
 from tacit.models.weights import clear_features
 from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
 from tacit.privacy.release import Receipt, proofs
 from tacit.privacy.unit import Unit, check_declared
+
+NO_ROWS = np.empty((0, 1))
 
 
 class ChosenFeatures(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -102,7 +106,7 @@ class SelectingClassifier(PrivateClassifier):
         self.selector_ = None
         receipts = []
         if self.selector is not None:
-            rehearse(self.classifier)
+            self._rehearse()
             self._check_funds()
             self.selector_ = clone(self.selector).fit(named, y, persons=persons)
             if not self.selector_.support_.any():
@@ -116,24 +120,39 @@ class SelectingClassifier(PrivateClassifier):
         return self
 
     def _check_unit(self) -> None:
-        """A person whom the schema names must be protected by whoever pays."""
+        """Whoever pays must protect the same: a person whom the schema names, if it names one."""
+        halves = [half for half in (self.selector, self.classifier) if half is not None]
+        units = [getattr(half.account, "unit", Unit.row()) for half in halves]
         unit = getattr(self.schema, "unit", Unit.row())
-        if unit.column is None:
-            return
-        remedy = "Pass both halves an account with the schema's unit, and persons= to fit."
-        for half in (self.selector, self.classifier):
-            if half is not None:
-                check_declared(getattr(half.account, "unit", Unit.row()), unit, "The schema", remedy)
+        if unit.column is not None:
+            remedy = "Pass both halves an account with the schema's unit, and persons= to fit."
+            for paid in units:
+                check_declared(paid, unit, "The schema", remedy)
+        if units[0] != units[-1]:
+            expected = f"paid by an account of the classifier's unit ({units[-1]})"
+            raise bad_parameter("SelectingClassifier", "selector", expected, str(units[0]), "Pass both one account.")
+
+    def _rehearse(self) -> None:
+        """Fit a copy of the classifier without rows, paid from an account of its own, before its selector is paid."""
+        copy = clone(self.classifier)
+        unit = getattr(copy.account, "unit", Unit.row())
+        if not isinstance(copy, BlackBoxClassifier):
+            owner = type(copy).__name__
+            budget = Budget(exact_epsilon(copy.epsilon, owner), exact_delta(copy.delta, owner))
+            unit = one_off(copy.account, budget, owner).unit
+            copy.set_params(account=one_off(None, budget, owner, unit))
+        rehearse(copy, NO_ROWS, persons=None if unit.column is None else [])
 
     def _check_funds(self) -> None:
-        """Where one account pays for both halves, it must have enough for both; with a δ, sums may be too careful."""
+        """An account that pays for both halves must have enough for both; with a δ, sums may be too careful."""
         halves = self.selector, self.classifier
-        if halves[0].account is not halves[1].account or any(half.delta for half in halves):
+        if any(half.delta for half in halves):
             return
-        if isinstance(halves[0].account, Account):
-            stated = [half.cost() if isinstance(half, BlackBoxClassifier) else half.epsilon for half in halves]
-            costs = [exact_epsilon(cost, type(half).__name__) for cost, half in zip(stated, halves, strict=True)]
-            check_funds(halves[0].account, Budget.amount(costs[0] + costs[1]), "a selector and a classifier behind it")
+        stated = [half.cost() if isinstance(half, BlackBoxClassifier) else half.epsilon for half in halves]
+        costs = [exact_epsilon(cost, type(half).__name__) for cost, half in zip(stated, halves, strict=True)]
+        for account in (half.account for half in halves if isinstance(half.account, Account)):
+            asked = [cost for cost, half in zip(costs, halves, strict=True) if half.account is account]
+            check_funds(account, Budget.amount(sum(asked, Fraction(0))), "a selector and a classifier behind it")
 
     def _check_classes(self, owner: str) -> None:
         """Rows of a class that one half does not declare would be lost on it without a word."""
@@ -189,19 +208,20 @@ def check_halves(classifier: Any, selector: Any, owner: str) -> None:
         raise bad_parameter(owner, "selector", "None or a selector of tacit's", type(selector).__name__)
 
 
-def rehearse(classifier: Any) -> None:
-    """Fit a copy on two made-up rows, paid from an account of its own: it is refused before its selector is paid.
+def rehearse(model: Any, X: Any, **others: Any) -> None:
+    """Fit a model without rows: what is wrong with it shows before anything is charged.
 
-    A foreign model is not asked to.
+    ``X`` has the public shape of the data, so that neither a private value nor chance decides on an error. A black box
+    does not run: what it is told is checked.
     """
-    if not classifier.can_be_saved:
-        return
-    owner = type(classifier).__name__
-    budget = Budget(exact_epsilon(classifier.epsilon, owner), exact_delta(classifier.delta, owner))
-    unit = one_off(classifier.account, budget, owner).unit
-    copy = clone(classifier).set_params(account=one_off(None, budget, owner, unit))
-    labels = check_classes(owner, classifier.classes)[:2]
-    copy.fit(np.eye(2), labels, persons=None if unit.column is None else labels)
+    box = model.classifier if isinstance(model, SelectingClassifier) else model
+    if isinstance(box, BlackBoxClassifier):
+        box.prepare(X if box is model else NO_ROWS, [])
+        if box is model:
+            return
+        # Which features are selected is not known: another classifier stands for it behind the selector.
+        model = clone(model).set_params(classifier=BernoulliNB(classes=box.classes, random_state=0))
+    model.fit(X, np.zeros(0, dtype=np.int64), **others)
 
 
 def in_sequence(receipts: list[Receipt]) -> Receipt:
