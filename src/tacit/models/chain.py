@@ -15,7 +15,7 @@ from tacit.desk.checks import check_classes
 from tacit.desk.estimators import PrivateEstimator, column_names
 from tacit.desk.parts import Named
 from tacit.desk.payer import check_funds, one_off
-from tacit.desk.schemas import Schema, table_matrix
+from tacit.desk.schemas import Schema, declared_names, table_matrix
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
@@ -100,7 +100,8 @@ class SelectingClassifier(PrivateClassifier):
         self._check_classes(owner)
         named = Named.of(X)
         matrix = self._matrix(named.rows, reset=True)
-        named = named.seen(matrix, None if self.schema is None else self.schema.digest, column_names(self))
+        described = self.schema is not None
+        named = named.seen(matrix, self.schema.digest if described else None, None if described else column_names(self))
         if self.schema is None:
             y = label_input(self, matrix, y)
         self.selector_ = None
@@ -188,7 +189,16 @@ class SelectingClassifier(PrivateClassifier):
         return f"x{feature}" if names is None else str(names[feature])
 
     def _matrix(self, X: Any, *, reset: bool) -> Any:
-        return matrix_input(self, X, reset=reset) if self.schema is None else table_matrix(X, self.schema)
+        if self.schema is None:
+            return matrix_input(self, X, reset=reset)
+        if reset:
+            self._name_columns()
+        return table_matrix(X, self.schema)
+
+    def _name_columns(self) -> None:
+        """The columns that are read are those that the schema declares; they are found by name."""
+        self.feature_names_in_ = declared_names(self.schema)
+        self.n_features_in_ = len(self.feature_names_in_)
 
     def _selected(self, matrix: Any) -> Any:
         return matrix[:, np.flatnonzero(self.selector_.support_)]
