@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn.naive_bayes
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.neural_network import MLPClassifier
 
@@ -125,6 +126,14 @@ def test_a_model_that_fails_does_not_quote_rows(run: Any) -> None:
     assert "RuntimeError" in shown
     assert "is odd" not in shown
     assert account.spent.epsilon > 0
+
+
+def test_a_model_that_failed_is_not_fitted() -> None:
+    model = tacit.BlackBoxClassifier(Failing())
+    with pytest.raises(tacit.PrivacyError):
+        model.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
 
 
 def test_a_model_of_other_classes() -> None:

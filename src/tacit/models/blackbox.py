@@ -96,12 +96,12 @@ class BlackBoxClassifier(PrivateClassifier):
         classes, X, y, train = self.prepare(X, y)
         what = f"{_name(self.estimator)} as a black box"
         simulation = self.random_state is not None
-        self.receipt_ = pay_for_black_box(OWNER, what, self.cost(), self.delta, self.account, simulation=simulation)
+        receipt = pay_for_black_box(OWNER, what, self.cost(), self.delta, self.account, simulation=simulation)
         self.estimator_ = self._trained(train, *declared_rows(X, y, classes))
         if not any(hasattr(self.estimator_, name) for name in ("predict_proba", "predict", "__call__")):
             expected = "a function that returns a model with predict_proba or predict, or a callable"
             raise bad_parameter(OWNER, "estimator", expected, f"one that returns {type(self.estimator_).__name__}")
-        self.classes_ = np.array(classes)
+        self.classes_, self.receipt_ = np.array(classes), receipt
         return self
 
     def _trained(self, train: Train, X: Any, y: Any) -> Any:
