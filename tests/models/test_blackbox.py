@@ -186,6 +186,15 @@ def test_both_halves_protect_the_same() -> None:
     assert row.spent.epsilon == person.spent.epsilon == 0
 
 
+def test_the_receipt_of_a_chain_adds_up_as_its_account_does() -> None:
+    account = tacit.Ledger.open().account("a", budget=tacit.Budget(1.0))
+    selector = tacit.TopKSelector(k=1, epsilon=0.1, account=account)
+    receipt = tacit.SelectingClassifier(tacit.BernoulliNB(0.2, account=account), selector).fit(X, Y).receipt_
+    assert receipt["epsilon"] == account.spent.epsilon == 0.3
+    assert receipt["plan"] == "2 fits, each paid by itself"
+    assert [step["epsilon"] for step in receipt["steps"]] == [0.1, 0.2]
+
+
 def test_two_accounts_have_enough_each_or_pay_nothing() -> None:
     ledger = tacit.Ledger.open()
     rich, poor = (ledger.account(name, budget=tacit.Budget(budget)) for name, budget in (("rich", 9.0), ("poor", 0.1)))

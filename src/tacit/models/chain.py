@@ -25,7 +25,7 @@ from tacit.models.naive_bayes import BernoulliNB
 from tacit.models.tabular import TabularClassifier
 from tacit.models.text import TextClassifier
 from tacit.models.weights import clear_features
-from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
+from tacit.privacy.budget import Budget, exact, exact_delta, exact_epsilon
 from tacit.privacy.release import Receipt, proofs
 from tacit.privacy.unit import Unit, check_declared
 
@@ -239,15 +239,22 @@ def in_sequence(receipts: list[Receipt]) -> Receipt:
     if len(receipts) == 1:
         return receipts[0]
     statuses = [str(receipt["status"]) for receipt in receipts]
+    whole = Budget.amount(_total(receipts, "epsilon"), _total(receipts, "delta"))
     return Receipt(
         receipts[-1].to_dict()
         | {
             "mechanism": "in sequence: " + "; ".join(str(receipt["mechanism"]) for receipt in receipts),
-            "epsilon": sum(receipt["epsilon"] for receipt in receipts),
-            "delta": sum(receipt["delta"] for receipt in receipts),
+            "epsilon": whole.epsilon,
+            "delta": whole.delta,
+            "plan": f"{len(receipts)} fits, each paid by itself",
             "query": "; ".join(str(receipt["query"]) for receipt in receipts),
             "proof": proofs(receipts),
             "steps": [receipt.to_dict() for receipt in receipts],
             "status": next((status for status in statuses if status != "private"), "private"),
         }
     )
+
+
+def _total(receipts: list[Receipt], name: str) -> Fraction:
+    """The sum as accounts add it up: .1 and .2 are .3."""
+    return sum((exact(receipt[name], "receipt", name, "a number") for receipt in receipts), Fraction(0))
