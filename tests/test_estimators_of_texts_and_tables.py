@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,27 @@ def test_fit_returns_the_estimator_and_leaves_its_parameters(case: Any) -> None:
     assert all(after[name] is before[name] for name in before)
     assert {name: repr(value) for name, value in after.items()} == values
     assert all(name.endswith("_") or name in before for name in vars(fresh)), "what is learnt ends with _"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        tacit.TabularClassifier(schema=SCHEMA, **LOUD),
+        tacit.SelectingClassifier(tacit.BernoulliNB(**LOUD), tacit.CountSelector(k=3, **LOUD), SCHEMA),
+    ],
+    ids=["table", "chain"],
+)
+def test_columns_of_tables_have_names_and_are_found_by_them(model: Any, tmp_path: Path) -> None:
+    assert not hasattr(model, "feature_names_in_")
+    fitted = clone(model).fit(TABLE, Y)
+    fitted.save(tmp_path / "model.json")
+    for known in (fitted, tacit.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(fitted))):
+        assert known.feature_names_in_.tolist() == ["colour", "size"]
+        assert known.n_features_in_ == 2
+        assert_same(outputs(fitted, TABLE), outputs(known, TABLE.select("size", more=1, colour="colour")))
+        for lacking in (TABLE.drop("size"), TABLE.rename({"size": "length"}), np.zeros((2, 3))):
+            with pytest.raises(ValueError, match=r"columns|no column"):
+                known.predict(lacking)
 
 
 def test_fitting_again_with_a_seed_gives_the_same_model(case: Any) -> None:

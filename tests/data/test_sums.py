@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,6 +24,7 @@ from tacit.errors import ParameterError, PrivacyError
 from tacit.privacy._seal import open_exact
 from tacit.privacy.exact import Exact
 from tacit.privacy.unit import Unit
+from tacit.selection.scores import score_features
 
 WORDS, OTHERS = 8, 4
 WIDTH = WORDS + OTHERS
@@ -339,6 +341,26 @@ def test_scores_are_those_of_the_paper(rows: list[Row]) -> None:
         assert exact_scores(rows, "tc")[j] == n[j, 1, 0] + n[j, 1, 1]
         assert exact_scores(rows, "dc")[j] == dc
         assert exact_scores(rows, "pi")[j] == max(dc, abs(n[j, 0, 1] - n[j, 0, 0]))
+
+
+@pytest.mark.parametrize("score", ["dc", "pi"])
+@pytest.mark.parametrize("classes", [3, 4])
+def test_one_row_of_any_label_moves_each_score_by_at_most_one(score: str, classes: int) -> None:
+    """All small data sets of one feature, and all rows that are added: they are counts by label and presence."""
+    schema = Schema.matrix(1, tuple(range(classes)))
+    kinds: list[Row] = [(frozenset(range(f)), label) for f in (0, 1) for label in range(classes)]
+
+    def scores(rows: Sequence[Row]) -> int:
+        found = feature_scores([as_rows(rows)], score, schema, unit=Unit.row(), version="v")
+        counts = np.array([rows.count(kind) for kind in kinds]).reshape(2, classes)
+        exact = score_features(score, counts[1][:, None], counts.sum(axis=0))[0]
+        assert opened(found)[0] == exact
+        return int(exact)
+
+    for size in range(4):
+        for rows in itertools.combinations_with_replacement(kinds, size):
+            before = scores(rows)
+            assert all(abs(scores([*rows, row]) - before) <= 1 for row in kinds)
 
 
 def test_scores_that_are_no_whole_numbers_are_refused() -> None:

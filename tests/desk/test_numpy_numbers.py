@@ -48,6 +48,9 @@ RUNS: dict[str, Run] = {
         .fit(X, Y)
         .receipt_
     ),
+    "texts": lambda account, whole: (
+        tacit.TextClassifier(bits=whole(8), account=account, random_state=whole(1)).fit(["a b"] * 400, Y).receipt_
+    ),
     "workflow": lambda account, whole: tacit.Workflow(account=account, random_state=whole(3)).run(X, Y).receipt,
     "curve": lambda account, whole: (
         tacit.roc_curve(Y, X[:, 0], epsilon=1.0, account=account, random_state=whole(1)).receipt

@@ -29,6 +29,20 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: tacit.ClusterSelector(threshold=None).fit(X, Y),  # type: ignore[arg-type]
         "'threshold' parameter of ClusterSelector",
     ),
+    "loss": (
+        lambda: tacit.LogisticRegression(loss=["huber"]).fit(X, Y),  # type: ignore[arg-type]
+        "'loss' parameter of LogisticRegression",
+    ),
+    "bits": (lambda: tacit.TextClassifier(bits=14.0).fit(TEXTS, Y), "'bits' parameter of TextClassifier"),  # type: ignore[arg-type]
+    "array": (
+        lambda: tacit.BernoulliNB(max_ones=np.array([1, 2])).fit(X, Y),  # type: ignore[arg-type]
+        "'max_ones' parameter of BernoulliNB",
+    ),
+    "array of seeds": (
+        lambda: tacit.BernoulliNB(random_state=np.array([1, 2])).fit(X, Y),  # type: ignore[arg-type]
+        "'random_state' parameter of BernoulliNB",
+    ),
+    "smoothing": (lambda: tacit.BernoulliNB(alpha=1e308).fit(X, Y), "'alpha' parameter of BernoulliNB"),
     "words": (
         lambda: tacit.TextClassifier(word_list=["en"]).fit(TEXTS, Y),  # type: ignore[arg-type]
         "'word_list' parameter of TextClassifier",
@@ -88,6 +102,18 @@ def test_a_generator_of_numpy_is_a_seed() -> None:
 def test_a_lazy_frame_is_a_matrix() -> None:
     model = tacit.BernoulliNB().fit(pl.LazyFrame(X), Y)
     assert (model.predict(pl.LazyFrame(X)) == model.predict(pl.DataFrame(X))).all()
+
+
+@pytest.mark.parametrize("make", [tacit.BernoulliNB, lambda **o: tacit.TopKSelector(2, **o)])
+def test_an_arrow_table_has_names_and_is_selected_from(make: Any) -> None:
+    frame = pl.DataFrame(X, schema=list("abcd"[: X.shape[1]]))
+    for table in (frame.to_arrow(), frame.to_arrow().to_batches()[0], frame.lazy()):
+        fitted = make(random_state=0).fit(table, Y)
+        assert fitted.feature_names_in_.tolist() == frame.columns
+        use = fitted.transform if hasattr(fitted, "transform") else fitted.predict_proba
+        assert np.array_equal(use(table), use(frame))
+        with pytest.raises(ValueError, match="feature names should match"):
+            use(frame.select(reversed(frame.columns)).to_arrow())
 
 
 def test_a_chain_takes_no_path_in_place_of_a_schema() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import traceback
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn.naive_bayes
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.neural_network import MLPClassifier
 
@@ -94,6 +97,111 @@ def test_persons_are_refused() -> None:
     with pytest.raises(tacit.ParameterError, match="does not bound a person"):
         tacit.BlackBoxClassifier(tacit.BernoulliNB(), account=account).fit(X, Y)
     assert account.spent.epsilon == 0
+
+
+class Failing(BaseEstimator):  # type: ignore[misc]
+    epsilon = 0.5
+
+    def fit(self, X: Any, y: Any) -> Failing:
+        raise RuntimeError(f"a row of {len(X)} is odd: {X[0]}")
+
+    def predict(self, X: Any) -> Any:
+        return np.zeros(len(X))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda account: tacit.BlackBoxClassifier(Failing(), account=account).fit(X, Y),
+        lambda account: tacit.tune([tacit.BlackBoxClassifier(Failing())], X, Y, epsilon=9.0, account=account),
+        lambda account: tacit.Workflow(9.0, classifier=Failing(), account=account).run(X, Y),
+    ],
+    ids=["alone", "tuned", "in a workflow"],
+)
+def test_a_model_that_fails_does_not_quote_rows(run: Any) -> None:
+    account = tacit.Ledger.open().account("a", budget=tacit.Budget(9.0))
+    with pytest.raises(tacit.PrivacyError, match=r"Failing failed to learn .* stays charged") as caught:
+        run(account)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "RuntimeError" in shown
+    assert "is odd" not in shown
+    assert account.spent.epsilon > 0
+
+
+def test_a_model_that_failed_is_not_fitted() -> None:
+    model = tacit.BlackBoxClassifier(Failing())
+    with pytest.raises(tacit.PrivacyError):
+        model.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_a_model_of_other_classes() -> None:
+    other = sklearn.naive_bayes.BernoulliNB().fit(np.eye(3, 2), [0, 1, 2])
+    model = tacit.BlackBoxClassifier(lambda rows, labels: other, epsilon=1.0).fit(X, Y)
+    with pytest.raises(tacit.ParameterError, match=r"declared classes \[0, 1\] alone\. Got \[0, 1, 2\]"):
+        model.predict(X)
+
+
+def test_a_model_has_no_account_of_its_own() -> None:
+    account = tacit.Ledger.open().account("a", budget=tacit.Budget(9.0))
+    with pytest.raises(tacit.ParameterError, match="without an account of its own"):
+        tacit.BlackBoxClassifier(tacit.BernoulliNB(account=account), account=account).fit(X, Y)
+    assert account.spent.epsilon == 0
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        tacit.BlackBoxClassifier(sklearn.naive_bayes.BernoulliNB()),
+        tacit.BlackBoxClassifier(tacit.BernoulliNB(), epsilon=-1),
+        tacit.BlackBoxClassifier(None, epsilon=1.0),
+        tacit.BlackBoxClassifier(lambda: None, epsilon=1.0),
+        tacit.BlackBoxClassifier(tacit.BernoulliNB(), random_state="a"),  # type: ignore[arg-type]
+        tacit.BlackBoxClassifier(tacit.BernoulliNB(), account="a"),  # type: ignore[arg-type]
+    ],
+    ids=["no price", "no ε", "nothing", "no function", "no seed", "no account"],
+)
+def test_a_wrong_black_box_is_refused_before_its_selector_is_paid(classifier: Any) -> None:
+    account = tacit.Ledger.open().account("a", budget=tacit.Budget(9.0))
+    with pytest.raises(tacit.ParameterError):
+        tacit.SelectingClassifier(classifier, tacit.TopKSelector(k=1, account=account)).fit(X, Y)
+    assert account.spent.epsilon == 0
+
+
+def test_both_halves_protect_the_same() -> None:
+    ledger = tacit.Ledger.open()
+    row = ledger.account("rows", budget=tacit.Budget(9.0))
+    person = ledger.account("persons", budget=tacit.Budget(9.0), unit=tacit.Unit.user("p", 2))
+    box = tacit.BlackBoxClassifier(tacit.BernoulliNB())
+    for selector, classifier, words in (
+        (row, tacit.BernoulliNB(account=person), r"unit \(user"),
+        (person, tacit.BernoulliNB(account=row), r"unit \(row"),
+        (person, tacit.BernoulliNB(), r"unit \(row"),
+        (person, box.set_params(account=person), "does not bound a person"),
+    ):
+        chained = tacit.SelectingClassifier(classifier, tacit.TopKSelector(k=1, account=selector))
+        with pytest.raises(tacit.ParameterError, match=words):
+            chained.fit(X, Y, persons=np.arange(len(Y)))
+    assert row.spent.epsilon == person.spent.epsilon == 0
+
+
+def test_the_receipt_of_a_chain_adds_up_as_its_account_does() -> None:
+    account = tacit.Ledger.open().account("a", budget=tacit.Budget(1.0))
+    selector = tacit.TopKSelector(k=1, epsilon=0.1, account=account)
+    receipt = tacit.SelectingClassifier(tacit.BernoulliNB(0.2, account=account), selector).fit(X, Y).receipt_
+    assert receipt["epsilon"] == account.spent.epsilon == 0.3
+    assert receipt["plan"] == "2 fits, each paid by itself"
+    assert [step["epsilon"] for step in receipt["steps"]] == [0.1, 0.2]
+
+
+def test_two_accounts_have_enough_each_or_pay_nothing() -> None:
+    ledger = tacit.Ledger.open()
+    rich, poor = (ledger.account(name, budget=tacit.Budget(budget)) for name, budget in (("rich", 9.0), ("poor", 0.1)))
+    chained = tacit.SelectingClassifier(tacit.BernoulliNB(account=poor), tacit.TopKSelector(k=1, account=rich))
+    with pytest.raises(tacit.BudgetError, match=r"'poor' cannot pay .* Nothing was charged"):
+        chained.fit(X, Y)
+    assert rich.spent.epsilon == 0
 
 
 def test_what_is_no_classifier_is_refused() -> None:

@@ -202,3 +202,10 @@ def test_degenerate_data_give_a_valid_model(matrix: Any, labels: Any) -> None:
 def test_bad_parameters_are_named(change: dict[str, Any], name: str) -> None:
     with pytest.raises(tacit.ParameterError, match=f"'{name}' parameter of LogisticRegression"):
         tacit.LogisticRegression(**change).fit(X, Y)
+
+
+def test_too_many_features_are_refused_before_anything_is_charged() -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0))
+    with pytest.raises(tacit.ParameterError, match=r"'X' parameter of LogisticRegression .*SelectingClassifier"):
+        tacit.LogisticRegression(account=account).fit(sp.csr_array((2, 1 << 20)), [0, 1])
+    assert account.spent.epsilon == 0

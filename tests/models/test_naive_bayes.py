@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,24 @@ def test_dense_and_sparse_input_agree() -> None:
     dense = tacit.BernoulliNB(random_state=0).fit(X.toarray(), Y)
     assert (sparse.feature_count_ == dense.feature_count_).all()
     assert np.allclose(sparse.predict_proba(X), dense.predict_proba(X.toarray()))
+
+
+@pytest.mark.parametrize("make", [tacit.BernoulliNB, tacit.LogisticRegression])
+def test_rows_are_read_alike_in_training_and_in_prediction(make: Any) -> None:
+    """A feature is there once, however often and in whatever order and type it is stored."""
+    model = make(random_state=0).fit(X, Y)
+    expected = model.predict_proba(X)
+    twice = (np.tile([1.0, -1.0], X.nnz), np.repeat(X.indices, 2), 2 * X.indptr)
+    turned = np.concatenate([X.indices[begin:end][::-1] for begin, end in itertools.pairwise(X.indptr)])
+    for rows in (
+        sp.csr_array(twice, shape=X.shape),
+        sp.csr_array((X.data, turned, X.indptr), shape=X.shape),
+        X.toarray().astype(np.float16),
+        X.toarray().astype(">f8"),
+    ):
+        again = make(random_state=0).fit(rows, Y)
+        assert np.array_equal(again.predict_proba(X), expected)
+        assert np.array_equal(model.predict_proba(rows), expected)
 
 
 def test_an_account_pays_once_for_the_same_fit() -> None:

@@ -37,6 +37,19 @@ def test_without_noise_a_threshold_is_exact(score: str) -> None:
     assert (selector.get_support() == (exact >= threshold)).all()
 
 
+@pytest.mark.parametrize("score", ["dc", "pi"])
+def test_scores_of_more_than_two_classes(score: str) -> None:
+    classes = (0, 1, 2)
+    labels = RNG.integers(0, 3, 400)
+    ones = np.array([DENSE[label == labels].sum(axis=0) for label in classes])
+    exact = score_features(score, ones, np.bincount(labels))
+    top = tacit.TopKSelector(4, score, epsilon=MUCH, classes=classes, random_state=0).fit(X, labels)
+    assert sorted(exact[top.ranking_]) == sorted(np.sort(exact)[-4:])
+    threshold = float(np.median(exact))
+    reached = tacit.ThresholdSelector(threshold, 20, score, epsilon=MUCH, classes=classes, random_state=0)
+    assert (reached.fit(X, labels).get_support() == (exact >= threshold)).all()
+
+
 def test_a_threshold_stops_after_the_limit() -> None:
     selector = tacit.ThresholdSelector(1, 3, epsilon=MUCH, random_state=0).fit(X, Y)
     assert selector.get_support().sum() == 3
@@ -110,7 +123,12 @@ class TestEverySelector:
 
     @pytest.mark.parametrize(
         ("change", "name"),
-        [({"score": "nonsense"}, "score"), ({"epsilon": 0.0}, "epsilon"), ({"classes": 3}, "classes")],
+        [
+            ({"score": "nonsense"}, "score"),
+            ({"score": np.array(["tc"])}, "score"),
+            ({"epsilon": 0.0}, "epsilon"),
+            ({"classes": 3}, "classes"),
+        ],
     )
     def test_bad_parameters_are_named(self, make: Any, change: dict[str, Any], name: str) -> None:
         with pytest.raises(tacit.ParameterError, match=f"'{name}' parameter of"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -67,6 +69,18 @@ def test_without_noise_two_rounds_are_exact() -> None:
     assert sorted(counts[top.get_support()]) == sorted(np.sort(counts)[-6:])
 
 
+@pytest.mark.parametrize("share", [0.4, 1.0])
+def test_without_noise_two_rounds_are_exact_at_any_threshold(share: float) -> None:
+    """Counts from 0 to 60, next to each other, in short rows or in rows of up to 900 features."""
+    matrix = (np.arange(60)[:, None] < np.arange(61) * share).repeat(1 if share < 1 else 15, axis=1)
+    counts = matrix.sum(axis=0)
+    for threshold in (0.5, 1, 2, 7.3, 30, 59, 60):
+        selector = tacit.CountSelector(threshold=threshold, epsilon=1e9, rounds=2, random_state=0).fit(matrix, [0] * 60)
+        assert (selector.get_support() == (counts >= threshold)).all()
+    top = tacit.CountSelector(k=5, epsilon=1e9, rounds=2, random_state=0).fit(matrix, [0] * 60)
+    assert np.allclose(top.scores_, counts, atol=1e-3)
+
+
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9))
 def test_the_selection_has_the_largest_expected_f1(probabilities: list[float]) -> None:
     """Among all sets, where the expected F1 is 2·Σp/(size + Σ of all p)."""
@@ -75,6 +89,14 @@ def test_the_selection_has_the_largest_expected_f1(probabilities: list[float]) -
     sets = itertools.chain.from_iterable(itertools.combinations(range(len(p)), k) for k in range(1, len(p) + 1))
     best = max(2 * p[list(ids)].sum() / (len(ids) + p.sum()) for ids in sets)
     assert (2 * p[chosen].sum() / max(1e-300, len(chosen) + p.sum()) if p.sum() else 0.0) >= best - 1e-12
+
+
+@pytest.mark.parametrize("threshold", [np.float32(50), np.int8(50), Decimal(50), Fraction(50)])
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_a_threshold_is_any_number(threshold: Any, rounds: int) -> None:
+    settings: dict[str, Any] = {"rounds": rounds, "random_state": 0}
+    plain = tacit.CountSelector(threshold=50, **settings).fit(X, Y)
+    assert (tacit.CountSelector(threshold=threshold, **settings).fit(X, Y).support_ == plain.support_).all()
 
 
 def test_the_posterior_follows_the_looks() -> None:
@@ -129,6 +151,11 @@ def test_degenerate_data_give_a_valid_selection(matrix: Any, rounds: int) -> Non
         ({"score": "x"}, "score"),
         ({"rounds": 3}, "rounds"),
         ({"rounds": 2, "score": "ig"}, "rounds"),
+        ({"rounds": np.array([1, 2])}, "rounds"),
+        ({"rounds": 2, "max_ones": 3}, "max_ones"),
+        ({"score": ["tc"]}, "score"),
+        ({"k": None, "threshold": "5"}, "threshold"),
+        ({"k": None, "threshold": 1e300}, "threshold"),
         ({"epsilon": 0}, "epsilon"),
         ({"classes": (1,)}, "classes"),
         ({"account": "mine"}, "account"),

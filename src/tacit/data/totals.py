@@ -27,17 +27,16 @@ MONOTONE = {"tc": True, "dc": False, "pi": False}
 
 
 def feature_scores(batches: Iterable[Rows], score: str, schema: Schema, *, unit: Unit, version: str) -> Exact:
-    """Score every feature exactly: TC, and for two classes DC and PI.
+    """Score every feature exactly: TC, DC and PI, as :mod:`tacit.selection.scores` defines them.
 
     Sensitivity: a row of label l changes n(F=1, l) by 1 if it has F and n(F=0, l) by 1 if not, and nothing else. TC
-    grows by 0 or 1. |n₁ − n₀| changes by at most 1 if one of its two terms does. A maximum of two such scores, of
-    which one changes by at most 1, changes by at most 1.
+    grows by 0 or 1. 2·max − Σ of counts by label changes by 1, up or down, if one of them grows by 1, and so at most
+    by 1 where it is cut at 0. A maximum of two such scores, of which one changes by at most 1, changes by at most 1.
     """
     classes, width = len(schema.classes), schema.n_features
-    if score not in MONOTONE or (score != "tc" and classes != 2):
-        expected = "'tc', or for two classes 'dc' or 'pi'"
+    if score not in MONOTONE:
         remedy = "Other scores are no whole numbers: use CountSelector, which computes any score from released counts."
-        raise bad_parameter("selection", "score", expected, score, remedy)
+        raise bad_parameter("selection", "score", f"one of {tuple(MONOTONE)}", score, remedy)
     ones = np.zeros((classes, width), dtype=np.int64)
     labels = np.zeros(classes, dtype=np.int64)
     for rows in batches:
@@ -52,12 +51,14 @@ def _score(ones: Longs, labels: Longs, score: str) -> Longs:
     if score == "tc":
         total: Longs = ones.sum(axis=0)
         return total
-    present: Longs = np.abs(ones[1] - ones[0])
-    if score == "dc":
-        return present
-    zeros = labels[:, None] - ones
-    index: Longs = np.maximum(present, np.abs(zeros[1] - zeros[0]))
-    return index
+    present = _ahead(ones)
+    return present if score == "dc" else np.maximum(present, _ahead(labels[:, None] - ones))
+
+
+def _ahead(counts: Longs) -> Longs:
+    """How far the most frequent label is ahead of all others together, or 0; for two labels their difference."""
+    ahead: Longs = np.maximum(2 * counts.max(axis=0) - counts.sum(axis=0), 0)
+    return ahead
 
 
 def total_sums(batches: Iterable[Rows], weighing: Weighing, *, unit: Unit, version: str) -> Exact:

@@ -21,6 +21,13 @@ from tacit.privacy.release import SIMULATION, Receipt
 from tacit.privacy.unit import Neighbours
 
 
+def check_payer(account: object, owner: str) -> None:
+    """Refuse whoever cannot pay for a black box: how it bounds persons is not known."""
+    if account is not None and (unit := one_off(account, Budget(1), owner).unit).column is not None:
+        expected = "an account whose unit is a row"
+        raise bad_parameter(owner, "account", expected, str(unit), "A black box does not bound a person's rows.")
+
+
 def pay_for_black_box(
     owner: str,
     what: str,
@@ -34,16 +41,13 @@ def pay_for_black_box(
 ) -> Receipt:
     """Charge the account with what a black box says it costs, and return the receipt; then the box may see the data.
 
-    Nothing is stored, so running it again costs again. Row-level privacy only: how a foreign model bounds persons is
-    not known.
+    Nothing is stored, so running it again costs again. Row-level privacy only.
     """
+    check_payer(account, owner)
     budget = Budget(epsilon, delta)
     if account is None:  # what states (ε, δ) alone gets the whole δ under plain sums
         account = Ledger.open().account("one-off", budget=budget, accounting="basic")
     payer = one_off(account, budget, owner)
-    if payer.unit.column is not None:
-        expected = "an account whose unit is a row"
-        raise bad_parameter(owner, "account", expected, str(payer.unit), "A black box does not bound a person's rows.")
     request = Request(
         identity={"black box": what, "run": uuid.uuid4().hex},
         budget=budget,

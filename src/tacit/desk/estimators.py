@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
@@ -113,8 +114,7 @@ def _of_numbers(X: Any, owner: str) -> Any:
     """A matrix with numbers alone: a cell that is none becomes NaN, which counts as absent. An error would tell it."""
     if sp.issparse(X):
         return X
-    if isinstance(X, pl.LazyFrame):
-        X = X.collect()
+    X = known_frame(X)
     if isinstance(X, pl.DataFrame):
         return X.select(pl.Series(column.name, as_numbers(column, ())[0]) for column in X.get_columns())
     if hasattr(X, "columns") and hasattr(X, "iloc"):
@@ -133,6 +133,13 @@ def _of_numbers(X: Any, owner: str) -> Any:
     if array.dtype.kind in "biuf" or array.ndim != 2:
         return array
     return _numbers([array[:, place] for place in range(array.shape[1])], len(array))
+
+
+def known_frame(X: Any) -> Any:
+    """Frames that scikit-learn does not know, Arrow's and lazy ones, as frames of Polars; all else as it is."""
+    if isinstance(X, pl.LazyFrame):
+        return X.collect()
+    return pl.DataFrame(pl.from_arrow(X)) if isinstance(X, pa.Table | pa.RecordBatch) else X
 
 
 def _cell_by_cell(rows: Any, owner: str) -> Any:

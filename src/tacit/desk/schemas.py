@@ -21,6 +21,7 @@ __all__ = [
     "Schema",
     "Table",
     "TextColumn",
+    "declared_names",
     "matrix_schema",
     "score_table",
     "table_matrix",
@@ -53,6 +54,11 @@ def table_schema(schema: Any, classes: tuple[Any, ...], owner: str) -> Table:
     declared = schema if schema.classes == classes else replace(schema, classes=classes)
     has_text = any(isinstance(column, TextColumn) for column in schema.columns)
     return Table(declared, len(schema.columns), has_text)
+
+
+def declared_names(schema: Schema) -> NDArray[np.object_]:
+    """The names of the columns that a schema declares, labels and persons left out."""
+    return np.array([column.name for column in schema.columns], dtype=object)
 
 
 def score_table(data: Any, table: Table, weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -107,16 +107,23 @@ def rows_to_score(estimator: Any, X: Any) -> Any:
 
     Its products depend on each row alone, to the last bit; those of a dense matrix, by BLAS, might not.
     """
-    return binary_matrix(sp.csr_array(matrix_input(estimator, X, reset=False)))
+    rows = matrix_input(estimator, X, reset=False)
+    return binary_matrix(rows if sp.issparse(rows) else sp.csr_array(_present(rows)))
 
 
 def binary_matrix(X: Any) -> Any:
-    """A matrix of zeros and ones by the private side's rule: present where neither 0 nor NaN."""
-    if sp.issparse(X):
-        data = X.data
-        if data.dtype == np.float64 and (data == 1).all():
-            return X
-        present = (data != 0) & ~np.isnan(data) if data.dtype.kind == "f" else data != 0
-        return sp.csr_array((present.astype(np.float64), X.indices, X.indptr), shape=X.shape)
-    present = (X != 0) & ~np.isnan(X) if X.dtype.kind == "f" else X != 0
-    return present.astype(np.float64)
+    """A matrix of zeros and ones by the private side's rule: present where neither 0 nor NaN, also if stored twice."""
+    if not sp.issparse(X):
+        return _present(X).astype(np.float64)
+    # A fresh view: scipy remembers that a matrix was in order, also after its arrays were changed in place.
+    ones = sp.csr_array((_present(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
+    if not ones.has_canonical_format:
+        ones = ones.copy()
+        ones.sum_duplicates()
+        np.minimum(ones.data, 1.0, out=ones.data)
+    return ones
+
+
+def _present(values: NDArray[Any]) -> NDArray[np.bool_]:
+    present: NDArray[np.bool_] = values != 0
+    return present & ~np.isnan(values) if values.dtype.kind == "f" else present

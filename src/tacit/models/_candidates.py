@@ -1,4 +1,4 @@
-"""Candidates of a tuning: what each may spend, and a rehearsal of it. Public side: sees releases only."""
+"""Candidates of a tuning, and what each may spend. Public side: sees releases only."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
 from tacit._settings import SHARES
-from tacit.desk.tuning import OWNER, no_rows
+from tacit.desk.tuning import OWNER
 from tacit.errors import bad_parameter
 from tacit.models._base import PrivateClassifier
 from tacit.models.blackbox import BlackBoxClassifier
 from tacit.models.chain import SelectingClassifier, check_halves
-from tacit.models.naive_bayes import BernoulliNB
 from tacit.privacy.budget import Budget
-
-REHEARSAL_SEED = 0
 
 
 def check_candidates(candidates: Any) -> list[Any]:
@@ -77,19 +73,3 @@ def at_price(candidate: Any, epsilon: Fraction, draw_seed: Callable[[], int | No
     if isinstance(model, SelectingClassifier) and model.selector is not None:
         model.selector.set_params(classes=model.classifier.classes)
     return model
-
-
-def rehearse(candidate: Any, X: Any, y: Any, epsilon: Fraction) -> None:
-    """Fit a copy without rows and with fixed noise: what is wrong with it shows before anything is charged.
-
-    Only the public shape of the data goes in, so that neither a private value nor chance decides on an error. A black
-    box does not run: what it is told is checked.
-    """
-    model = at_price(candidate, epsilon, lambda: REHEARSAL_SEED)
-    if isinstance(model, BlackBoxClassifier):
-        model.prepare(X, y)
-        return
-    for box in black_boxes([model]):  # behind a selector, whose features are chosen for another classifier here
-        box.prepare(np.empty((0, 1)), [])
-        model.set_params(classifier=BernoulliNB(float(epsilon), classes=box.classes, random_state=REHEARSAL_SEED))
-    model.fit(no_rows(X), np.zeros(0, dtype=np.int64))

@@ -43,7 +43,7 @@ def _parts(model: Any) -> Iterator[bytes]:
     elif isinstance(model, TextClassifier):
         rules = model.rules_
         topics = None if rules.topics is None else rules.topics.digest()
-        yield repr((model.bits, int(model.choice_), rules.words, rules.power, rules.least, topics)).encode()
+        yield repr((int(model.bits), int(model.choice_), rules.words, rules.power, rules.least, topics)).encode()
         yield from map(_rounded, (rules.weights, rules.mixtures, rules.thresholds))
         yield b"" if rules.offsets is None else _rounded(rules.offsets)
     elif isinstance(model, LogisticRegression):

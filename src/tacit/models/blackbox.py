@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from tacit._settings import settable, stated_cost, stated_epsilon
-from tacit.desk.blackbox import declared_rows, foreign, pay_for_black_box
+from tacit.desk.blackbox import check_payer, declared_rows, foreign, pay_for_black_box
 from tacit.desk.checks import check_classes, check_state
 from tacit.desk.parts import Named
-from tacit.errors import bad_parameter
+from tacit.errors import PrivacyError, TacitError, bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 from tacit.privacy.budget import Budget
@@ -96,21 +96,39 @@ class BlackBoxClassifier(PrivateClassifier):
         classes, X, y, train = self.prepare(X, y)
         what = f"{_name(self.estimator)} as a black box"
         simulation = self.random_state is not None
-        self.receipt_ = pay_for_black_box(OWNER, what, self.cost(), self.delta, self.account, simulation=simulation)
-        self.estimator_ = train(*declared_rows(X, y, classes))
+        receipt = pay_for_black_box(OWNER, what, self.cost(), self.delta, self.account, simulation=simulation)
+        self.estimator_ = self._trained(train, *declared_rows(X, y, classes))
         if not any(hasattr(self.estimator_, name) for name in ("predict_proba", "predict", "__call__")):
             expected = "a function that returns a model with predict_proba or predict, or a callable"
             raise bad_parameter(OWNER, "estimator", expected, f"one that returns {type(self.estimator_).__name__}")
-        self.classes_ = np.array(classes)
+        self.classes_, self.receipt_ = np.array(classes), receipt
         return self
+
+    def _trained(self, train: Train, X: Any, y: Any) -> Any:
+        """What the model learnt. Its own errors may quote rows, so that no more than their type is told."""
+        try:
+            return train(X, y)
+        except TacitError:
+            raise
+        except Exception as error:
+            failure = type(error).__name__
+        raise PrivacyError(
+            f"{_name(self.estimator)} failed to learn from the private rows, and what it was paid stays charged. Its "
+            f"message ({failure}) is not shown, as it may quote them: find out on made-up rows, also of one class "
+            "alone and of none, what it cannot learn from."
+        )
 
     def prepare(self, X: Any, y: Any) -> tuple[tuple[Any, ...], Any, Any, Train]:
         """Check all that can be checked before anything is paid: the classes, X, y, and what is to be called then."""
         classes = check_classes(OWNER, self.classes)
         check_state(self.random_state, OWNER)
+        check_payer(self.account, OWNER)
         if isinstance(self.estimator, type) or not (hasattr(self.estimator, "fit") or callable(self.estimator)):
             expected = "a classifier with fit and predict_proba, or a function of X and y"
             raise bad_parameter(OWNER, "estimator", expected, _name(self.estimator))
+        if isinstance(self.estimator, PrivateClassifier) and getattr(self.estimator, "account", None) is not None:
+            remedy = "Pass the account to BlackBoxClassifier alone: both would be charged."
+            raise bad_parameter(OWNER, "estimator", "without an account of its own", _name(self.estimator), remedy)
         X = foreign_input(self, Named.of(X).rows, reset=True)
         return classes, X, label_input(self, X, y), self._trainer()
 
@@ -156,7 +174,7 @@ class BlackBoxClassifier(PrivateClassifier):
         model: Any = self.estimator_
         if hasattr(model, "predict_proba") or not hasattr(model, "predict"):
             answer = model.predict_proba(X) if hasattr(model, "predict_proba") else model(X)
-            places = [list(self.classes_).index(label) for label in getattr(model, "classes_", self.classes_)]
+            places = self._places(getattr(model, "classes_", self.classes_))
             scores[:, places] = np.maximum(_probabilities(answer, len(scores), len(places)), 1e-12)
         else:
             labels = np.asarray(model.predict(X))
@@ -164,6 +182,13 @@ class BlackBoxClassifier(PrivateClassifier):
                 raise bad_parameter(OWNER, "estimator", "one whose predict gives a label for each row", "another shape")
             scores[labels[:, None] == self.classes_] = 1.0
         return np.log(scores)
+
+    def _places(self, labels: Any) -> list[int]:
+        """Where the classes that a model knows stand among the declared ones."""
+        declared = self.classes_.tolist()
+        if not set(known := np.asarray(labels).tolist()) <= set(declared):
+            raise bad_parameter(OWNER, "estimator", f"one of the declared classes {declared} alone", known)
+        return [declared.index(label) for label in known]
 
 
 def _name(model: Any) -> str:

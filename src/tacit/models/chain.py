@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,21 @@ from tacit.desk.checks import check_classes
 from tacit.desk.estimators import PrivateEstimator, column_names
 from tacit.desk.parts import Named
 from tacit.desk.payer import check_funds, one_off
-from tacit.desk.schemas import Schema, table_matrix
+from tacit.desk.schemas import Schema, declared_names, table_matrix
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted, label_input, matrix_input
 from tacit.models._clearness import last_against_others
 from tacit.models.blackbox import BlackBoxClassifier
+from tacit.models.naive_bayes import BernoulliNB
 from tacit.models.tabular import TabularClassifier
 from tacit.models.text import TextClassifier
 from tacit.models.weights import clear_features
-from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
+from tacit.privacy.budget import Budget, exact, exact_delta, exact_epsilon
 from tacit.privacy.release import Receipt, proofs
 from tacit.privacy.unit import Unit, check_declared
+
+NO_ROWS = np.empty((0, 1))
 
 
 class ChosenFeatures(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -96,13 +100,14 @@ class SelectingClassifier(PrivateClassifier):
         self._check_classes(owner)
         named = Named.of(X)
         matrix = self._matrix(named.rows, reset=True)
-        named = named.seen(matrix, None if self.schema is None else self.schema.digest, column_names(self))
+        described = self.schema is not None
+        named = named.seen(matrix, self.schema.digest if described else None, None if described else column_names(self))
         if self.schema is None:
             y = label_input(self, matrix, y)
         self.selector_ = None
         receipts = []
         if self.selector is not None:
-            rehearse(self.classifier)
+            self._rehearse()
             self._check_funds()
             self.selector_ = clone(self.selector).fit(named, y, persons=persons)
             if not self.selector_.support_.any():
@@ -116,24 +121,39 @@ class SelectingClassifier(PrivateClassifier):
         return self
 
     def _check_unit(self) -> None:
-        """A person whom the schema names must be protected by whoever pays."""
+        """Whoever pays must protect the same: a person whom the schema names, if it names one."""
+        halves = [half for half in (self.selector, self.classifier) if half is not None]
+        units = [getattr(half.account, "unit", Unit.row()) for half in halves]
         unit = getattr(self.schema, "unit", Unit.row())
-        if unit.column is None:
-            return
-        remedy = "Pass both halves an account with the schema's unit, and persons= to fit."
-        for half in (self.selector, self.classifier):
-            if half is not None:
-                check_declared(getattr(half.account, "unit", Unit.row()), unit, "The schema", remedy)
+        if unit.column is not None:
+            remedy = "Pass both halves an account with the schema's unit, and persons= to fit."
+            for paid in units:
+                check_declared(paid, unit, "The schema", remedy)
+        if units[0] != units[-1]:
+            expected = f"paid by an account of the classifier's unit ({units[-1]})"
+            raise bad_parameter("SelectingClassifier", "selector", expected, str(units[0]), "Pass both one account.")
+
+    def _rehearse(self) -> None:
+        """Fit a copy of the classifier without rows, paid from an account of its own, before its selector is paid."""
+        copy = clone(self.classifier)
+        unit = getattr(copy.account, "unit", Unit.row())
+        if not isinstance(copy, BlackBoxClassifier):
+            owner = type(copy).__name__
+            budget = Budget(exact_epsilon(copy.epsilon, owner), exact_delta(copy.delta, owner))
+            unit = one_off(copy.account, budget, owner).unit
+            copy.set_params(account=one_off(None, budget, owner, unit))
+        rehearse(copy, NO_ROWS, persons=None if unit.column is None else [])
 
     def _check_funds(self) -> None:
-        """Where one account pays for both halves, it must have enough for both; with a δ, sums may be too careful."""
+        """An account that pays for both halves must have enough for both; with a δ, sums may be too careful."""
         halves = self.selector, self.classifier
-        if halves[0].account is not halves[1].account or any(half.delta for half in halves):
+        if any(half.delta for half in halves):
             return
-        if isinstance(halves[0].account, Account):
-            stated = [half.cost() if isinstance(half, BlackBoxClassifier) else half.epsilon for half in halves]
-            costs = [exact_epsilon(cost, type(half).__name__) for cost, half in zip(stated, halves, strict=True)]
-            check_funds(halves[0].account, Budget.amount(costs[0] + costs[1]), "a selector and a classifier behind it")
+        stated = [half.cost() if isinstance(half, BlackBoxClassifier) else half.epsilon for half in halves]
+        costs = [exact_epsilon(cost, type(half).__name__) for cost, half in zip(stated, halves, strict=True)]
+        for account in (half.account for half in halves if isinstance(half.account, Account)):
+            asked = [cost for cost, half in zip(costs, halves, strict=True) if half.account is account]
+            check_funds(account, Budget.amount(sum(asked, Fraction(0))), "a selector and a classifier behind it")
 
     def _check_classes(self, owner: str) -> None:
         """Rows of a class that one half does not declare would be lost on it without a word."""
@@ -169,7 +189,16 @@ class SelectingClassifier(PrivateClassifier):
         return f"x{feature}" if names is None else str(names[feature])
 
     def _matrix(self, X: Any, *, reset: bool) -> Any:
-        return matrix_input(self, X, reset=reset) if self.schema is None else table_matrix(X, self.schema)
+        if self.schema is None:
+            return matrix_input(self, X, reset=reset)
+        if reset:
+            self._name_columns()
+        return table_matrix(X, self.schema)
+
+    def _name_columns(self) -> None:
+        """The columns that are read are those that the schema declares; they are found by name."""
+        self.feature_names_in_ = declared_names(self.schema)
+        self.n_features_in_ = len(self.feature_names_in_)
 
     def _selected(self, matrix: Any) -> Any:
         return matrix[:, np.flatnonzero(self.selector_.support_)]
@@ -189,19 +218,20 @@ def check_halves(classifier: Any, selector: Any, owner: str) -> None:
         raise bad_parameter(owner, "selector", "None or a selector of tacit's", type(selector).__name__)
 
 
-def rehearse(classifier: Any) -> None:
-    """Fit a copy on two made-up rows, paid from an account of its own: it is refused before its selector is paid.
+def rehearse(model: Any, X: Any, **others: Any) -> None:
+    """Fit a model without rows: what is wrong with it shows before anything is charged.
 
-    A foreign model is not asked to.
+    ``X`` has the public shape of the data, so that neither a private value nor chance decides on an error. A black box
+    does not run: what it is told is checked.
     """
-    if not classifier.can_be_saved:
-        return
-    owner = type(classifier).__name__
-    budget = Budget(exact_epsilon(classifier.epsilon, owner), exact_delta(classifier.delta, owner))
-    unit = one_off(classifier.account, budget, owner).unit
-    copy = clone(classifier).set_params(account=one_off(None, budget, owner, unit))
-    labels = check_classes(owner, classifier.classes)[:2]
-    copy.fit(np.eye(2), labels, persons=None if unit.column is None else labels)
+    box = model.classifier if isinstance(model, SelectingClassifier) else model
+    if isinstance(box, BlackBoxClassifier):
+        box.prepare(X if box is model else NO_ROWS, [])
+        if box is model:
+            return
+        # Which features are selected is not known: another classifier stands for it behind the selector.
+        model = clone(model).set_params(classifier=BernoulliNB(classes=box.classes, random_state=0))
+    model.fit(X, np.zeros(0, dtype=np.int64), **others)
 
 
 def in_sequence(receipts: list[Receipt]) -> Receipt:
@@ -209,15 +239,22 @@ def in_sequence(receipts: list[Receipt]) -> Receipt:
     if len(receipts) == 1:
         return receipts[0]
     statuses = [str(receipt["status"]) for receipt in receipts]
+    whole = Budget.amount(_total(receipts, "epsilon"), _total(receipts, "delta"))
     return Receipt(
         receipts[-1].to_dict()
         | {
             "mechanism": "in sequence: " + "; ".join(str(receipt["mechanism"]) for receipt in receipts),
-            "epsilon": sum(receipt["epsilon"] for receipt in receipts),
-            "delta": sum(receipt["delta"] for receipt in receipts),
+            "epsilon": whole.epsilon,
+            "delta": whole.delta,
+            "plan": f"{len(receipts)} fits, each paid by itself",
             "query": "; ".join(str(receipt["query"]) for receipt in receipts),
             "proof": proofs(receipts),
             "steps": [receipt.to_dict() for receipt in receipts],
             "status": next((status for status in statuses if status != "private"), "private"),
         }
     )
+
+
+def _total(receipts: list[Receipt], name: str) -> Fraction:
+    """The sum as accounts add it up: .1 and .2 are .3."""
+    return sum((exact(receipt[name], "receipt", name, "a number") for receipt in receipts), Fraction(0))

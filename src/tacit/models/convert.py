@@ -90,7 +90,7 @@ class TextFeatures(_Encoder):
     def of(cls, model: TextClassifier) -> TextFeatures:
         """The features of a fitted classifier."""
         rules = model.rules_
-        return cls(model.bits, rules.least, rules.topics, _voting(rules))
+        return cls(int(model.bits), rules.least, rules.topics, _voting(rules))
 
     def transform(self, X: Any) -> Any:
         """Encode texts."""
@@ -180,7 +180,7 @@ def _counting(model: Any) -> CountingRule:
     rule.n_features_in_ = weights.shape[1]
     rule.class_count_ = np.exp(rule.class_log_prior_ - rule.class_log_prior_.max())
     rule.feature_count_ = np.exp(rule.feature_log_prob_) * rule.class_count_[:, None]
-    if hasattr(model, "feature_names_in_"):
+    if isinstance(model, BernoulliNB) and hasattr(model, "feature_names_in_"):
         rule.feature_names_in_ = np.array(model.feature_names_in_, dtype=object)
     return rule
 

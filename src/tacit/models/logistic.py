@@ -20,6 +20,10 @@ LEAST_ONES = 4
 """Rows of fewer ones are scaled as if they had this many."""
 
 
+MOST_FEATURES = (1 << 20) - 1
+"""Beside the constant; objective perturbation takes 2^20 coefficients."""
+
+
 class LogisticRegression(PrivateClassifier):
     """Logistic regression, or a smooth support vector machine, by objective perturbation.
 
@@ -89,9 +93,12 @@ class LogisticRegression(PrivateClassifier):
         owner = "LogisticRegression"
         if len(check_classes(owner, self.classes)) != 2:
             raise bad_parameter(owner, "classes", "two labels", self.classes, "For more use tacit.BernoulliNB.")
-        if self.loss not in CURVATURE:
+        if not isinstance(self.loss, str) or self.loss not in CURVATURE:
             raise bad_parameter(owner, "loss", "'logistic' or 'huber'", self.loss)
         visit = self._matrix_visit(X, y, persons)
+        if visit.schema.n_features > MOST_FEATURES:
+            remedy = "Select some of them first: tacit.SelectingClassifier."
+            raise bad_parameter(owner, "X", f"of at most {MOST_FEATURES} features", visit.schema.n_features, remedy)
         mechanism, self.norm_ = perturbation(visit, self.loss, constant=INTERCEPT_SHARE, floor=LEAST_ONES)
         visit.start(f"{self.loss} loss, rows of {self.norm_} norm 1", {"minimiser": mechanism})
         weighing = scaling(visit.schema.n_features, self.norm_, constant=INTERCEPT_SHARE, floor=LEAST_ONES)

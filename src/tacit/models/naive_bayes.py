@@ -98,8 +98,8 @@ class BernoulliNB(PrivateClassifier):
         persons : array, optional
             Whose each row is, where the account protects persons.
         """
-        expected = "a finite number of at least 0"
-        if exact(self.alpha, "BernoulliNB", "alpha", expected) < 0:
+        expected = "a number of at least 0 and below 2^60"
+        if not 0 <= exact(self.alpha, "BernoulliNB", "alpha", expected) < 2**60:
             raise bad_parameter("BernoulliNB", "alpha", expected, self.alpha)
         visit = self._matrix_visit(X, y, persons)
         counts = visit.noise(1 - LABEL_SHARE, ones=self.max_ones)

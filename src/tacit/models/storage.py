@@ -183,7 +183,8 @@ def _pack_topics(topics: Topics) -> Json:
 
 
 def _names(model: Any) -> Json:
-    names = getattr(model, "feature_names_in_", None)
+    described = getattr(model, "schema", None) is not None  # which names the columns
+    names = None if described else getattr(model, "feature_names_in_", None)
     return {} if names is None else {"feature_names": [str(name) for name in names]}
 
 
@@ -288,9 +289,9 @@ def _unpack_chain(reader: Reader) -> Any:
     schema = None if reader.body.get("schema") is None else Schema.from_dict(reader.mapping("schema"))
     model = SelectingClassifier(classifier, schema=schema)
     model.classifier_, model.classes_, model.selector_ = classifier, classifier.classes_, None
-    width = getattr(classifier, "n_features_in_", None)
-    if width is None:
+    if isinstance(classifier, SelectingClassifier | TabularClassifier | TextClassifier):
         raise reader.error("its classifier is none of matrices")
+    width = classifier.n_features_in_
     if reader.body.get("selector") is not None:
         model.selector = model.selector_ = _unpack_selection(reader.inner("selector"), width)
         width = len(model.selector_.support_)
@@ -300,6 +301,8 @@ def _unpack_chain(reader: Reader) -> Any:
             model.feature_names_in_ = reader.names("feature_names", width)
     elif schema.n_features != width:
         raise reader.error("its schema does not fit its features")
+    else:
+        model._name_columns()
     return model
 
 

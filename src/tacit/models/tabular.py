@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.desk.counts import Visit, at_most, check_classes, public_max_ones
 from tacit.desk.objective import TableProblem, table_problem
-from tacit.desk.schemas import Schema, Table, score_table, table_schema
+from tacit.desk.schemas import Schema, Table, declared_names, score_table, table_schema
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted
 from tacit.models._clearness import Noise, last_against_others, of_coefficients, of_counts, ridge_of_step
@@ -45,6 +45,8 @@ class TabularClassifier(PrivateClassifier):
     classes_ : array
     weights_ : array of shape (classes, features); ``intercept_`` : array of shape (classes,)
     feature_names_ : list of str
+    feature_names_in_ : array of the names of the schema's columns; ``n_features_in_`` : their number
+        Columns are found by name, in any order and among others; those of an array are taken in the schema's order.
     clearness_ : array, one number for each feature
         How far it is from what noise and chance alone give: they pass t with a probability of at most exp(−t).
     receipt_ : Receipt
@@ -92,6 +94,16 @@ class TabularClassifier(PrivateClassifier):
 
     def _more_tags(self) -> dict[str, Any]:
         return super()._more_tags() | {"X_types": ["dataframe"], "requires_y": False}
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns are read."""
+        return len(self.feature_names_in_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """The names of the columns that are read, as the schema declares them."""
+        return declared_names(self.table_.schema)
 
     def _declared(self, schema: Any) -> tuple[Any, ...]:
         if self.classes is None:

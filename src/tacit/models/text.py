@@ -26,6 +26,7 @@ from tacit.models._rules import THRESHOLDS, Weighed
 from tacit.models._topics import Found, find_topics
 from tacit.models._words import LEAST_WORDS, Prior
 from tacit.privacy.mechanisms import Selection
+from tacit.privacy.unit import check_count
 
 LABELS = Fraction(2, 100)
 """Part of ε for the class sizes, which only set scales."""
@@ -175,13 +176,13 @@ class TextClassifier(PrivateClassifier):
         """
         owner = "TextClassifier"
         classes = check_classes(owner, self.classes)
-        if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 4 <= self.bits <= 22:
+        if not 4 <= check_count(owner, "bits", self.bits) <= 22:
             raise bad_parameter(owner, "bits", "a whole number from 4 to 22", self.bits)
         prior = self._prior(owner)
         visit = text_visit(
             X,
             y,
-            bits=self.bits,
+            bits=int(self.bits),
             classes=classes,
             owner=owner,
             epsilon=self.epsilon,
@@ -190,7 +191,7 @@ class TextClassifier(PrivateClassifier):
             random_state=self.random_state,
             persons=persons,
         )
-        name = f"{2**self.bits} buckets; public: {'nothing' if prior is None else prior.name}"
+        name = f"{2 ** int(self.bits)} buckets; public: {'nothing' if prior is None else prior.name}"
         first = visit.noise(LABELS, delta_share=0)
         visit.start_freely(name, {"labels": first, "sums": visit.noise_of_sums(LEARNING["sums"])})
         visit.then("labels", first)
@@ -251,7 +252,7 @@ class TextClassifier(PrivateClassifier):
             labels,
             prior,
             found,
-            bits=self.bits,
+            bits=int(self.bits),
             epsilon=float(visit.epsilon),
             norm=visit.norm("sums"),
             shares=shares,
@@ -293,15 +294,15 @@ class TextClassifier(PrivateClassifier):
         if self.public_text is not None and self.word_list is not None:
             raise bad_parameter(owner, "word_list", "None where public_text is given", self.word_list)
         if self.public_text is not None:
-            return Prior.of_texts(self.public_text, self.bits, owner)
+            return Prior.of_texts(self.public_text, int(self.bits), owner)
         if self.word_list is not None:
-            return Prior.of_list(self.word_list, self.bits, owner)
+            return Prior.of_list(self.word_list, int(self.bits), owner)
         return None
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)
         rules = self.rules_
-        scores = score_texts(X, self.bits, rules, "TextClassifier")
+        scores = score_texts(X, int(self.bits), rules, "TextClassifier")
         mixture = rules.mixtures[self.choice_ // len(rules.thresholds)]
         threshold = rules.thresholds[self.choice_ % len(rules.thresholds)]
         if len(self.classes_) == 2:

@@ -13,16 +13,10 @@ import numpy as np
 
 from tacit.desk.blackbox import pay_for_black_box
 from tacit.desk.checks import check_state
-from tacit.desk.tuning import OWNER, exact_coin, labels_to_tune, noisy_correct
+from tacit.desk.tuning import OWNER, exact_coin, labels_to_tune, no_rows, noisy_correct
 from tacit.ledger import Account
-from tacit.models._candidates import (
-    REHEARSAL_SEED,
-    at_price,
-    black_boxes,
-    check_candidates,
-    check_stated_costs,
-    rehearse,
-)
+from tacit.models._candidates import at_price, black_boxes, check_candidates, check_stated_costs
+from tacit.models.chain import rehearse
 from tacit.privacy.budget import exact_epsilon
 from tacit.privacy.release import Receipt
 
@@ -30,6 +24,7 @@ SCORE_SHARE = Fraction(1, 5)
 """Part of a run's budget for its score."""
 
 PROOF = "docs/proofs/private-tuning.md"
+REHEARSAL_SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +84,7 @@ def tune(
     fit_epsilon, score_epsilon = run * (1 - SCORE_SHARE), run * SCORE_SHARE
     y = labels_to_tune(X, y)
     check_stated_costs(models, fit_epsilon)
-    _rehearse(models, X, y, fit_epsilon, score_epsilon)
+    _rehearse(models, X, fit_epsilon, score_epsilon)
     receipt = _pay(models, epsilon, account, simulation=state is not None)
     below = secrets.randbelow if state is None else random.Random(state).randrange
 
@@ -111,10 +106,10 @@ def tune(
             return best
 
 
-def _rehearse(models: list[Any], X: Any, y: Any, fit_epsilon: Fraction, score_epsilon: Fraction) -> None:
+def _rehearse(models: list[Any], X: Any, fit_epsilon: Fraction, score_epsilon: Fraction) -> None:
     """Fit and score without a private row, so that whatever is refused is refused before it is charged."""
     for model in models:
-        rehearse(model, X, y, fit_epsilon)
+        rehearse(at_price(model, fit_epsilon, lambda: REHEARSAL_SEED), no_rows(X))
     noisy_correct(np.zeros(0), np.zeros(0), (0, 1), score_epsilon, REHEARSAL_SEED)
 
 

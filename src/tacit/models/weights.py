@@ -102,13 +102,13 @@ def _of_texts(model: Any, language: str | None) -> list[tuple[str, float]] | Non
         return None
     scale = np.where(np.array(rules.power) == "root", 1 / math.sqrt(USUAL_WORDS), 1.0)
     parts = rules.weights @ (scale * rules.mixtures[model.choice_ // len(rules.thresholds)])
-    buckets = 1 << model.bits
+    buckets = 1 << int(model.bits)
     parted, end = rules.words // buckets, rules.words + rules.others
     shown_of = np.r_[: rules.words : parted, rules.words : end]  # words at a text's beginning; later ones weigh less
     weights = parts[shown_of]
     if rules.topics is not None:
         weights[:buckets] += rules.topics.by_cell(parts[end:])
-    public = bucket_names(model.bits, model.word_list or language, model.public_text, "feature_weights")
+    public = bucket_names(int(model.bits), model.word_list or language, model.public_text, "feature_weights")
     words = [f"“{public[bucket]}”" if bucket in public else f"bucket {bucket}" for bucket in range(buckets)]
     style = [f"twice as many {what}" for what in STYLE]
     doublings = np.diff(weights[buckets:].reshape(len(STYLE), -1)[:, :-1], axis=1)  # the last mark: missing

@@ -7,6 +7,7 @@ import math
 import re
 from dataclasses import dataclass, replace
 from enum import Enum
+from numbers import Integral
 from typing import Any, Literal
 
 from tacit.errors import ParameterError, PrivacyError, bad_parameter
@@ -113,22 +114,19 @@ def check_declared(unit: Unit, declared: Unit | None, whose: str, remedy: str) -
 
 def check_count(owner: str, name: str, value: object) -> int:
     """Check a whole number of at least 1."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise bad_parameter(owner, name, "a whole number of at least 1", value)
-    number = int(value.__index__())
-    if number < 1:
-        raise bad_parameter(owner, name, "a whole number of at least 1", value)
-    return number
+    return int(value)
 
 
 def check_seed(random_state: object, owner: str) -> int | None:
     """Check a seed, and make it Python's own number, which the ledger can write."""
     if random_state is None:
         return None
-    if isinstance(random_state, bool) or not hasattr(random_state, "__index__") or random_state.__index__() < 0:
+    if isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0:
         expected = "None (the operating system's entropy) or a whole number (a simulation, which is not private)"
         raise bad_parameter(owner, "random_state", expected, random_state)
-    return int(random_state.__index__())
+    return int(random_state)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,12 @@ import numpy as np
 
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.privacy.budget import exact
 from tacit.privacy.mechanisms import SparseVector, TopK, TopKMethod
 from tacit.privacy.screening import Screening
-from tacit.selection._base import PrivateSelector, check_whole
+from tacit.selection._base import PrivateSelector, check_score, check_threshold, check_whole
 
 WHOLE_SCORES = ("tc", "dc", "pi")
-
-
-def _check_score(owner: str, score: str) -> None:
-    if score not in WHOLE_SCORES:
-        remedy = "For other scores use CountSelector, which computes them from released counts."
-        raise bad_parameter(owner, "score", f"one of {WHOLE_SCORES}", score, remedy)
+_REMEDY = "For other scores use CountSelector, which computes them from released counts."
 
 
 class TopKSelector(PrivateSelector):
@@ -79,7 +73,7 @@ class TopKSelector(PrivateSelector):
     def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> TopKSelector:
         """Choose features privately."""
         owner = "TopKSelector"
-        _check_score(owner, self.score)
+        check_score(owner, self.score, WHOLE_SCORES, _REMEDY)
         if self.method not in ("peeling", "one-shot"):
             raise bad_parameter(owner, "method", "'peeling' or 'one-shot'", self.method)
         check_whole(owner, "k", self.k)
@@ -152,12 +146,10 @@ class ThresholdSelector(PrivateSelector):
     def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> ThresholdSelector:
         """Ask feature after feature whether it reaches the threshold."""
         owner = "ThresholdSelector"
-        _check_score(owner, self.score)
-        if abs(exact(self.threshold, owner, "threshold", "a finite number")) >= 2**60:
-            raise bad_parameter(owner, "threshold", "a finite number", self.threshold)
+        check_score(owner, self.score, WHOLE_SCORES, _REMEDY)
         limit = None if self.max_selected is None else check_whole(owner, "max_selected", self.max_selected)
         # Scores are whole, so reaching the threshold means reaching the next whole number.
-        threshold = math.ceil(self.threshold)
+        threshold = math.ceil(check_threshold(owner, self.threshold))
         if limit is None:
             self._check_screening(threshold)
         visit = self._matrix_visit(X, y, persons)

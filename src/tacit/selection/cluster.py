@@ -8,10 +8,8 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from tacit.desk.counts import at_most, public_max_ones
-from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.privacy.budget import exact
-from tacit.selection._base import PrivateSelector, check_whole
+from tacit.selection._base import PrivateSelector, check_score, check_threshold, check_whole
 from tacit.selection.scores import SCORES, score_features
 
 LABEL_SHARE = 0.05
@@ -78,9 +76,8 @@ class ClusterSelector(PrivateSelector):
     def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> ClusterSelector:
         """Release counts, cluster them, and select clusters."""
         owner = "ClusterSelector"
-        if self.score not in SCORES:
-            raise bad_parameter(owner, "score", f"one of {sorted(SCORES)}", self.score)
-        exact(self.threshold, owner, "threshold", "a finite number")
+        check_score(owner, self.score, SCORES)
+        threshold = float(check_threshold(owner, self.threshold))
         wanted = check_whole(owner, "n_clusters", self.n_clusters)
         visit = self._matrix_visit(X, y, persons)
         counts = visit.noise(1 - LABEL_SHARE, ones=self.max_ones)
@@ -97,5 +94,5 @@ class ClusterSelector(PrivateSelector):
         clusters = KMeans(min(wanted, distinct), n_init=3, random_state=0).fit(ones.T)
         self.labels_ = clusters.labels_
         self.scores_ = score_features(self.score, clusters.cluster_centers_.T, labels)
-        self._keep(np.flatnonzero(self.scores_[self.labels_] >= self.threshold), visit)
+        self._keep(np.flatnonzero(self.scores_[self.labels_] >= threshold), visit)
         return self

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from tacit.desk.counts import Visit, at_most, public_max_ones
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.privacy.budget import exact
-from tacit.selection._base import PrivateSelector, check_whole, largest
+from tacit.selection._base import PrivateSelector, check_score, check_threshold, check_whole, largest
 from tacit.selection.rounds import ROUNDS, two_rounds
 from tacit.selection.scores import SCORES, score_features
 
@@ -32,7 +31,7 @@ class CountSelector(PrivateSelector):
     epsilon, delta : float
         What one fit costs.
     max_ones : int, optional
-        At most this many ones of a row are counted. Default: a public rule.
+        At most this many ones of a row are counted. Default: a public rule. Two rounds cut no row.
     rounds : {1, 2}, default 1
         Two rounds, for ``score="tc"``: a first look rules most features out, and the second counts the rest alone,
         where rows are short and little is lost. With a threshold the selection is the one of largest expected F1.
@@ -95,11 +94,12 @@ class CountSelector(PrivateSelector):
         if (self.k is None) == (self.threshold is None):
             raise bad_parameter(owner, "k", "given, or else threshold", self.k)
         if self.threshold is not None:
-            exact(self.threshold, owner, "threshold", "a finite number")
-        if self.score not in SCORES:
-            raise bad_parameter(owner, "score", f"one of {sorted(SCORES)}", self.score)
-        if self.rounds not in (1, 2) or (self.rounds == 2 and self.score != "tc"):
+            check_threshold(owner, self.threshold)
+        check_score(owner, self.score, SCORES)
+        if check_whole(owner, "rounds", self.rounds, most=2) == 2 and self.score != "tc":
             raise bad_parameter(owner, "rounds", "1, or for score='tc' 2", self.rounds)
+        if self.rounds == 2 and self.max_ones is not None:
+            raise bad_parameter(owner, "max_ones", "None with two rounds, which cut no row", self.max_ones)
 
     def _one_round(self, visit: Visit) -> NDArray[np.int64]:
         counts = visit.noise(1 - LABEL_SHARE, ones=self.max_ones)
@@ -118,12 +118,12 @@ class CountSelector(PrivateSelector):
         if self.k is not None:
             return largest(scores, self.k)
         assert self.threshold is not None
-        return np.flatnonzero(scores >= self.threshold).astype(np.int64)
+        return np.flatnonzero(scores >= float(self.threshold)).astype(np.int64)
 
     def _two_rounds(self, visit: Visit) -> NDArray[np.int64]:
         steps = {name: visit.noise(share, delta_share=0) for name, share in ROUNDS.items()}
         wanted = f"threshold {self.threshold}" if self.k is None else f"{self.k} features"
         visit.start(f"two rounds, {wanted}", steps)
-        found = two_rounds(visit, self.k, self.threshold)
+        found = two_rounds(visit, self.k, None if self.threshold is None else float(self.threshold))
         self.scores_ = found.counts
         return largest(self.scores_, self.k) if self.k is not None else found.selected()
