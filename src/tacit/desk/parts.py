@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -43,6 +43,7 @@ __all__ = [
     "open_part",
     "read_columns",
     "release_curve",
+    "row_widths",
     "rows_for_fit",
     "texts_of",
 ]
@@ -138,6 +139,12 @@ def is_path(data: Any) -> bool:
 def is_matrix(data: Any) -> bool:
     """Whether data are a matrix of numbers in memory."""
     return sp.issparse(data) or (isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "biuf")
+
+
+def row_widths(rows: Sequence[Any]) -> set[int | None]:
+    """How many cells the rows of a list have: None stands for those that are no rows of cells, such as texts."""
+    one = (list, tuple)
+    return {len(r) if isinstance(r, one) or (isinstance(r, np.ndarray) and r.ndim == 1) else None for r in rows}
 
 
 def is_text_schema(schema: Schema) -> bool:
