@@ -86,7 +86,7 @@ def broken(kind: pa.DataType, texts: list[bytes]) -> pa.Array:
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), "dictionary"])
 def test_texts_of_arrow_may_hold_any_bytes(tmp_path: Path, kind: Any) -> None:
-    """Polars took them for UTF-8, and panicked where a split hashed them. Categories in files are pyarrow's to refuse."""
+    """Polars took them for UTF-8, and panicked where a split hashed them. Categories in files pyarrow refuses."""
     texts = [b"win cash", b"see you"] * 5
     several = pa.string() if kind == "dictionary" else kind
     whole, odd = (broken(several, found) for found in (texts, [*texts, b"win \xff\xfecash"]))

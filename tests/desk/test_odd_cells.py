@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import array
+from collections import Counter, deque
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
@@ -106,3 +109,24 @@ def test_a_row_more_moves_no_other_row_of_a_list(turned: Callable[[Any], Any]) -
 
     one, other = test_part(0), test_part(1)
     assert ((one - other) + (other - one)).total() <= 1
+
+
+@pytest.mark.parametrize("kind", [partial(array.array, "d"), np.array, pd.Series, pl.Series, tuple, deque, bytearray])
+def test_rows_of_a_list_may_be_of_many_kinds(kind: Callable[[Any], Any]) -> None:
+    rows = [kind([1, 0]), kind([0, 1])]
+    if kind is bytearray:
+        with pytest.raises(tacit.ParameterError, match="1 dimension"):
+            tacit.BernoulliNB(random_state=0).fit(rows, [0, 1])
+    else:
+        assert tacit.BernoulliNB(random_state=0).fit(rows, [0, 1]).n_features_in_ == 2
+
+
+@pytest.mark.parametrize("matrix", [np.array, lambda rows: sp.csr_array(np.array(rows))])
+def test_what_is_too_small_for_coins_is_absent(matrix: Callable[[Any], Any]) -> None:
+    """In 80 bits it was present, but had the coin of an absent one: rows that differ passed for copies."""
+    tiny = np.array([[np.longdouble("1e-4000"), 1]] * 2000)
+    if tiny[0, 0] == 0:
+        pytest.skip("no longer floats than of 64 bits here")
+    rows = matrix(tiny)
+    model = tacit.BernoulliNB(epsilon=100.0, random_state=0, max_ones=2).fit(rows, [0, 1] * 1000)
+    assert model.feature_count_[:, 0].max() < 100 < model.feature_count_[:, 1].min()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -27,6 +28,8 @@ MOST_BITS = 1024
 
 MOST_DIGITS = 1024
 """Decimals of more digits are written with an exponent: one of them may have a billion."""
+
+_SIMPLE = {int, float, bool, str, type(None)}
 
 DEEPEST = 32
 """Lists within lists are told so far."""
@@ -163,6 +166,9 @@ def _told(value: Any, above: tuple[int, ...] = ()) -> str:
     value = np.asarray(value).tolist() if _is_array(value) else _plain(value)  # numpy's words leave out the middle
     if len(above) > DEEPEST or id(value) in above:
         return UNTOLD
+    if type(value) in (list, tuple) and set(map(type, value)) <= _SIMPLE:
+        with suppress(ValueError):  # of a number that is too long
+            return str(value)
     within = (*above, id(value))
     if isinstance(value, list | tuple | set | frozenset):
         parts = [_told(part, within) for part in value]

@@ -100,6 +100,8 @@ def matrix_input(estimator: Any, X: Any, *, reset: bool, dtype: str | None = "nu
             "Reshape your data, with .reshape(-1, 1) if it has a single feature, or .reshape(1, -1) if it is one row."
         )
         raise bad_parameter(owner, "X", "a matrix, rows × features", f"{_dimensions(X)} dimension(s)", remedy)
+    if dtype is not None and getattr(X, "dtype", None) == np.longdouble:
+        X = X.astype(np.float64)  # coins are made of these: what they do not tell apart must not be read apart
     rules = {"accept_sparse": "csr", "dtype": dtype, "ensure_min_samples": 0 if reset else 1}
     if hasattr(validation, "validate_data"):
         rules |= {"ensure_all_finite": False, "skip_check_array": as_it_is}

@@ -143,8 +143,14 @@ def is_matrix(data: Any) -> bool:
 
 def row_widths(rows: Sequence[Any]) -> set[int | None]:
     """How many cells the rows of a list have: None stands for those that are no rows of cells, such as texts."""
-    one = (list, tuple)
-    return {len(r) if isinstance(r, one) or (isinstance(r, np.ndarray) and r.ndim == 1) else None for r in rows}
+    return {len(row) if type(row) in (list, tuple) else _width(row) for row in rows}
+
+
+def _width(row: Any) -> int | None:
+    shape = getattr(row, "shape", None)
+    if isinstance(shape, tuple):
+        return int(shape[0]) if len(shape) == 1 else None
+    return len(row) if isinstance(row, Sequence) and not isinstance(row, str | bytes | bytearray) else None
 
 
 def is_text_schema(schema: Schema) -> bool:
