@@ -71,7 +71,8 @@ def of_arrow(name: str, values: Any) -> pl.Series:
         kind = kind.value_type
         values = values.cast(kind)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return repair_utf8(pl.Series(name, pl.from_arrow(values.cast(pa.large_binary()))), None, name)
+        with suppress(pa.ArrowNotImplementedError):  # of views, by older versions
+            return repair_utf8(pl.Series(name, pl.from_arrow(values.cast(pa.large_binary()))), None, name)
     return pl.Series(name, pl.from_arrow(values))
 
 
