@@ -117,3 +117,25 @@ def test_scores_do_not_show_themselves() -> None:
     with pytest.raises(PrivacyError):
         data.__reduce__()
     assert not any("123" in str(value) for value in vars(data).values() if isinstance(value, str))
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [
+        (np.array([0.1, 0.2], dtype=np.float32), 0.1),
+        (np.array([2.0**53, 0.0]), 2**53 + 1),
+        (np.array([2**53 + 1, 0]), 2**53 + 1),
+        (np.array([1, 0], dtype=np.int8), 1.0),
+    ],
+)
+def test_a_text_more_makes_no_other_label_positive_or_negative(labels: Any, positive: Any) -> None:
+    """A float of 32 bits was 0.1, and 2^53 was 2^53 + 1, in an array of numbers, but not beside a text."""
+    several = np.tile(labels, 20)
+    scores = np.full(41, 0.5)
+    few, more = (
+        open_exact(
+            Scores(given, scores[: len(given)], pos_label=positive, score_range=(0.0, 1.0), unit=Unit.row()).totals()
+        )
+        for given in (several, [*several, "?"])
+    )
+    assert [few[0] + 1, few[1]] == more.tolist()

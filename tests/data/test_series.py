@@ -38,6 +38,8 @@ VALUES = st.one_of(
     st.timedeltas(),
     st.just([1]),
     st.just(np.array([1, 2])),
+    st.sampled_from([np.timedelta64(5, unit) for unit in ("D", "s", "ms", "ns")]),
+    st.sampled_from([np.datetime64(10**9, "Y"), np.datetime64(2**62, "ms"), np.datetime64(3, "ns")]),
 )
 
 
@@ -49,11 +51,21 @@ def texts(values: Any) -> list[str | None]:
 @example([2**60, 2**60 + 1], 0.5)
 @example([2**60, 2**60 + 1], None)
 @example([10**400], "x")
+@example([Decimal("1E+999999999")], "x")
 @example([dt.datetime(1, 1, 1, tzinfo=ZONE)], 1)
 def test_one_more_value_changes_no_other(values: list[Any], other: Any) -> None:
     assert texts([*values, other])[:-1] == texts(values) == [texts([value])[0] for value in values]
     numbers = as_numbers(as_series("x", [*values, other]), ())[0][:-1]
     assert np.array_equal(numbers, as_numbers(as_series("x", values), ())[0], equal_nan=True)
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
+@pytest.mark.parametrize("kind", ["m", "M"])
+@pytest.mark.parametrize("number", [0, 5, 2**62, -(2**63)])
+def test_times_of_numpy_are_the_same_in_an_array_of_objects(unit: str, kind: str, number: int) -> None:
+    """A duration of nanoseconds was a whole number there, and a date that no calendar knows was the text None."""
+    array = np.array([number], dtype=np.int64).view(f"{kind}8[{unit}]")
+    assert texts(array) == texts(list(array)) == texts([*array, "?"])[:1]
 
 
 @given(st.lists(st.one_of(st.integers(-3, 3), st.floats(), st.booleans()), min_size=1, max_size=6), VALUES)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import io
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -44,3 +46,34 @@ def seekable(path: Path) -> Iterator[Any]:
         shutil.copyfileobj(packed, plain, BLOCK)
         plain.seek(0)
         yield plain
+
+
+class Repaired(io.RawIOBase):
+    """A stream of which all is UTF-8: other bytes come as U+FFFD, also those of records that nobody reads."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__()
+        self._file, self._ready, self._rest, self._ended = file, b"", b"", False
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most so many; all where the number is negative."""
+        while not self._ended and (size < 0 or len(self._ready) < size):
+            self._fill()
+        end = len(self._ready) if size < 0 else size
+        given, self._ready = self._ready[:end], self._ready[end:]
+        return given
+
+    def _fill(self) -> None:
+        block = self._file.read(BLOCK)
+        self._ended, block = not block, self._rest + block
+        try:
+            _, whole = codecs.utf_8_decode(block, "strict", self._ended)
+            self._ready += block[:whole]
+        except UnicodeDecodeError:
+            text, whole = codecs.utf_8_decode(block, "replace", self._ended)
+            self._ready += text.encode()
+        self._rest = block[whole:]

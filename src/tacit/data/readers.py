@@ -19,7 +19,8 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from tacit.data.errors import SourceError, row_error
 from tacit.data.features import Where, repair_utf8
-from tacit.data.packed import BLOCK, gzipped, seekable, unzipped
+from tacit.data.packed import BLOCK, Repaired, seekable, unzipped
+from tacit.data.series import frame_of_arrow
 from tacit.errors import bad_parameter
 
 Format = Literal["csv", "tsv", "parquet", "jsonl", "libsvm"]
@@ -109,8 +110,11 @@ def delimited(
     if options.header is not None and _is_blank(path):
         return  # no rows, which the library would take for no file
     bad: list[int | None] = []
+    left_out = ""
 
     def drop(row: Any) -> str:
+        nonlocal left_out
+        left_out = row.text
         dropped.append(path)
         return _wrong_width(row, options, bad)
 
@@ -129,7 +133,7 @@ def delimited(
             where = Where(str(path), lambda place, seen=seen: _line_of(path, options, seen + place))  # type: ignore[misc]
             yield Piece(_decoded(frame, where if strict else None), where)
             seen += len(frame)
-    if b"\n" in final and not _ends_with(path, (options.quote or "").encode()):
+    if b"\n" in final and _is_swallowed(path, final, left_out.encode(), options):
         bad.append(None)
     _refuse_width(path, options, bad, strict)
 
@@ -168,9 +172,10 @@ def _records_in_blocks(
 def _parsed(
     path: Path, columns: list[str], options: FileOptions, strict: bool, drop: Callable[[Any], str], block: int
 ) -> Iterator[pl.DataFrame]:
-    with pa.input_stream(str(path), compression="gzip" if gzipped(path) else None) as file:
+    # Whoever drops a record is told its text, which must be one; a strict reader looks for the broken bytes itself.
+    with unzipped(path) as file:
         reader = pyarrow.csv.open_csv(
-            file,
+            file if strict else Repaired(file),
             read_options=pyarrow.csv.ReadOptions(
                 column_names=options.header, block_size=block, use_threads=not strict, encoding="utf8"
             ),
@@ -216,13 +221,20 @@ def _is_blank(path: Path) -> bool:
     return True
 
 
-def _ends_with(path: Path, quote: bytes) -> bool:
-    """Whether a file ends with a quote, as it must where its last field has a line break in it."""
-    end = b""
+def _is_swallowed(path: Path, field: bytes, left_out: bytes, options: FileOptions) -> bool:
+    """Whether the last field goes to the end of its file because a quote is left open: then they end with one line.
+
+    A record of the wrong width that was left out may stand behind that field, and end with the same line.
+    """
+    quote, end = (options.quote or "").encode(), b""
+    line = field.replace(quote, quote + quote).rstrip(b"\r\n").rpartition(b"\n")[2]
+    enough = BLOCK + len(line) + len(left_out)
     with unzipped(path) as file:
-        while block := file.read(BLOCK):
-            end = (end + block)[-BLOCK:]
-    return end.rstrip(b"\r\n").endswith(quote)
+        repaired = Repaired(file)
+        while block := repaired.read(BLOCK):
+            end = (end + block)[-enough:]
+    end = end.rstrip(b"\r\n")
+    return end.endswith(b"\n" + line) and not (left_out and end.endswith(left_out.rstrip(b"\r\n")))
 
 
 def _refuse_width(path: Path, options: FileOptions, bad: list[int | None], strict: bool) -> None:
@@ -273,7 +285,7 @@ def parquet(path: Path, columns: list[str], batch_rows: int) -> Iterator[Piece]:
     seen = 0
     with seekable(path) as source, pq.ParquetFile(source, pre_buffer=False) as file:
         for batch in file.iter_batches(batch_size=batch_rows, columns=columns, use_threads=False):
-            frame = pl.DataFrame(pl.from_arrow(batch))
+            frame = frame_of_arrow(batch)
             yield Piece(frame, Where(str(path), lambda place, seen=seen: seen + place + 1))  # type: ignore[misc]
             seen += len(frame)
 
@@ -281,7 +293,7 @@ def parquet(path: Path, columns: list[str], batch_rows: int) -> Iterator[Piece]:
 def parquet_head(path: Path, columns: list[str]) -> pl.DataFrame:
     """The columns of a Parquet file without their rows."""
     with seekable(path) as source:
-        return pl.DataFrame(pl.from_arrow(pq.read_schema(source).empty_table().select(columns)))
+        return frame_of_arrow(pq.read_schema(source).empty_table().select(columns))
 
 
 # -- lines ----------------------------------------------------------------------------------------------------------

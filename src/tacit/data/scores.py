@@ -170,10 +170,10 @@ def _labels(values: Any, pos_label: Any) -> tuple[NDArray[Any], Any]:
     """
     wanted = pos_label.item() if isinstance(pos_label, np.generic) else pos_label
     numbers = _as_they_are("y_true", values)
-    if numbers is not None and isinstance(wanted, int | float):
-        return numbers, wanted
     if isinstance(wanted, int) and abs(wanted) >= EXACT:
         wanted = str(wanted)
+    if numbers is not None and isinstance(wanted, int | float):
+        return numbers.astype(np.float64) if numbers.dtype.kind == "f" else numbers, wanted
     codes, _ = match_values(as_series("y_true", values), (wanted,), ())
     return codes == 0, True
 

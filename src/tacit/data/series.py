@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from contextlib import suppress
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,12 +19,23 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from tacit.data.columns import EXACT
-from tacit.data.features import as_text
+from tacit.data.features import as_text, repair_utf8
 from tacit.data.text import valid_text
 from tacit.errors import ParameterError
 
 MOST_BITS = 1024
 """Whole numbers of more bits are written in hexadecimal: Python refuses to write them out."""
+
+MOST_DIGITS = 1024
+"""Decimals of more digits are written with an exponent: one of them may have a billion."""
+
+_SIMPLE = {int, float, bool, str, type(None)}
+
+DEEPEST = 32
+"""Lists within lists are told so far."""
+
+UNTOLD = "\ufffd"
+"""Stands for a value that has no text. It separates words, and is no number."""
 
 _TRAILING = re.compile(r"(\.[0-9]*?)0+(?=$|[+-])")  # zeros at the end of a fraction, before the zone if there is one
 
@@ -32,7 +45,7 @@ def as_series(name: str, values: Any) -> pl.Series:
     if isinstance(values, pl.Series):
         return values.rename(name)
     if isinstance(values, pa.Array | pa.ChunkedArray):
-        return pl.Series(name, pl.from_arrow(values))
+        return of_arrow(name, values)
     if isinstance(values, list | tuple):
         return _object_series(name, list(values))  # numpy would pad all texts to the longest
     kind = getattr(values, "dtype", None)
@@ -51,9 +64,29 @@ def as_series(name: str, values: Any) -> pl.Series:
     return pl.Series(name, _in_known_steps(array))
 
 
+def of_arrow(name: str, values: Any) -> pl.Series:
+    """A column of Arrow's, whose texts may hold any bytes, as in a Parquet file: Polars believes that it is UTF-8."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+        values = values.cast(kind)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        with suppress(pa.ArrowNotImplementedError):  # of views, by older versions
+            return repair_utf8(pl.Series(name, pl.from_arrow(values.cast(pa.large_binary()))), None, name)
+    return pl.Series(name, pl.from_arrow(values))
+
+
+def frame_of_arrow(table: Any) -> pl.DataFrame:
+    """A table of Arrow's, or a batch of one."""
+    return pl.DataFrame(
+        [of_arrow(name, values) for name, values in zip(table.schema.names, table.columns, strict=True)]
+    )
+
+
 def _in_known_steps(array: NDArray[Any]) -> NDArray[Any]:
     """Times in steps that Polars knows, such as milliseconds in place of seconds."""
-    if array.dtype.kind in "mM" and np.datetime_data(array.dtype)[0] not in ("D", "ms", "us", "ns"):
+    known = ("ms", "us", "ns", "D" if array.dtype.kind == "M" else "")
+    if array.dtype.kind in "mM" and np.datetime_data(array.dtype)[0] not in known:
         return array.astype(f"{array.dtype.kind}8[ms]")
     return array
 
@@ -72,15 +105,23 @@ def _object_series(name: str, values: list[Any]) -> pl.Series:
 
 
 def _is_missing(value: Any) -> bool:
+    if _is_array(value):  # a row of a list of rows, say: those that differ must stay apart
+        return False
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError, ArithmeticError):  # pandas.NA and the like are neither equal nor unequal
         return True
 
 
+def _is_array(value: Any) -> bool:
+    return hasattr(type(value), "__array__") and not isinstance(value, np.generic)
+
+
 def _plain(value: Any) -> Any:
-    """Python's own number or text in place of numpy's; dates stay, since Python's are coarser."""
-    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
+    """Python's own number or text in place of numpy's; dates and durations stay, since Python's are coarser."""
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+        return value.item()
+    return value
 
 
 def _written(values: list[Any]) -> list[str | None]:
@@ -93,7 +134,8 @@ def _written(values: list[Any]) -> list[str | None]:
     return texts
 
 
-def _as_written(value: Any) -> str:
+def _as_written(value: Any) -> str | None:
+    """One value as text; None for a date that no calendar knows."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -101,19 +143,49 @@ def _as_written(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, Decimal):
-        return _short(f"{value:f}")
+        return _short(f"{value:f}") if abs(value.adjusted()) < MOST_DIGITS else f"{value}"
     if isinstance(value, dt.datetime):
         moment = value if value.tzinfo is None else _in_utc(value)
         finest = "nanoseconds" if hasattr(value, "nanosecond") else "microseconds"
         return _short(moment.isoformat(sep=" ", timespec=finest))
     if isinstance(value, dt.time):
         return _short(value.isoformat(timespec="microseconds"))
-    if isinstance(value, np.datetime64):
-        return str(as_text(pl.Series(_in_known_steps(np.array([value]))), "")[0])
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        text: str | None = as_text(pl.Series(_in_known_steps(np.array([value]))), "")[0]
+        return text
     if isinstance(value, dt.timedelta):
         milliseconds = abs(value) // dt.timedelta(milliseconds=1)
         return f"{'-' if value < dt.timedelta(0) and milliseconds else ''}{milliseconds} ms"
-    return str(value)
+    return _told(value)
+
+
+def _told(value: Any, above: tuple[int, ...] = ()) -> str:
+    """Anything else in words, part by part, so that values that differ stay apart. What cannot be told is a mark.
+
+    ``above`` are the lists that it is in.
+    """
+    value = np.asarray(value).tolist() if _is_array(value) else _plain(value)  # numpy's words leave out the middle
+    if len(above) > DEEPEST or id(value) in above:
+        return UNTOLD
+    if type(value) in (list, tuple) and set(map(type, value)) <= _SIMPLE:
+        with suppress(ValueError):  # of a number that is too long
+            return str(value)
+    within = (*above, id(value))
+    if isinstance(value, list | tuple | set | frozenset):
+        parts = [_told(part, within) for part in value]
+        opening, closing = "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"
+        return opening + ", ".join(sorted(parts) if opening == "{" else parts) + closing
+    if isinstance(value, dict):
+        pairs = (f"{_told(key, within)}: {_told(part, within)}" for key, part in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{_as_written(value)}"
+    if isinstance(value, Fraction):
+        return f"{_told(value.numerator)}/{_told(value.denominator)}"
+    try:
+        return repr(value) if above else str(value)
+    except Exception:  # of a foreign type: an error would tell that it is there
+        return UNTOLD
 
 
 def _in_utc(moment: dt.datetime) -> dt.datetime:

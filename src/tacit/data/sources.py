@@ -35,7 +35,7 @@ from tacit.data.files import (
 from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
-from tacit.data.series import as_series
+from tacit.data.series import as_series, frame_of_arrow
 from tacit.data.sparse import check_matrix, libsvm_rows, matrix_persons, matrix_rows
 from tacit.errors import bad_parameter
 
@@ -277,7 +277,7 @@ def as_frame(data: Any, schema: Schema) -> pl.DataFrame:
         present = data.collect_schema().names()
         return data.select(name for name in schema.names_needed if name in present).collect()
     if isinstance(data, pa.Table | pa.RecordBatch):
-        return pl.DataFrame(pl.from_arrow(data))
+        return frame_of_arrow(data)
     if hasattr(data, "columns") and hasattr(data, "iloc"):  # pandas, without importing it
         wanted = [name for name in schema.names_needed if name in data.columns]
         twice = next((name for name in wanted if list(data.columns).count(name) > 1), None)

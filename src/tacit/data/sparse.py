@@ -36,9 +36,12 @@ def check_matrix(matrix: Any, schema: Schema) -> SparseColumn:
 
 
 def native(matrix: Any) -> Any:
-    """A matrix of numbers in this machine's byte order, of 32 bits where they have 16: SciPy takes no others."""
+    """A matrix of numbers in this machine's byte order, of 32 bits where they have 16, and of 64 where they have more.
+
+    SciPy takes no others; and what coins do not tell apart must not be read apart.
+    """
     kind = matrix.dtype.newbyteorder("=")
-    kind = np.dtype(np.float32) if kind == np.float16 else kind
+    kind = np.dtype(np.float32) if kind == np.float16 else np.dtype(np.float64) if kind == np.longdouble else kind
     return matrix if matrix.dtype == kind else matrix.astype(kind)
 
 

@@ -41,7 +41,7 @@ from tacit.privacy.unit import Unit
 
 _THREADS = len(os.sched_getaffinity(0))
 _LARGEST = np.int64(2**63 - 1)  # the coin of rows that belong to nobody: never in a test part
-COINS = 4
+COINS = 5
 """Which rules for coins these are: splits by other rules overlap, and must not share a name in a ledger."""
 
 Mask = NDArray[np.bool_]

@@ -22,10 +22,12 @@ from tacit.data.series import as_series
 from tacit.desk.checks import check_classes
 from tacit.desk.cluster import table_visit
 from tacit.desk.counts import Visit
-from tacit.desk.parts import Named
+from tacit.desk.parts import Named, row_widths
 from tacit.desk.schemas import matrix_schema
 from tacit.errors import bad_parameter
 from tacit.privacy.release import Receipt
+
+_NUMBER = (int, float, np.integer, np.floating, np.bool_)
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
@@ -91,11 +93,16 @@ def matrix_input(estimator: Any, X: Any, *, reset: bool, dtype: str | None = "nu
     owner = type(estimator).__name__
     if dtype is not None:
         X = _of_numbers(X, owner)
+    kind = getattr(X, "dtype", None)
+    if isinstance(kind, np.dtype) and kind.kind == "c":  # scikit-learn's error would quote the matrix
+        raise bad_parameter(owner, "X", "a matrix of real numbers", "complex ones", "Complex data not supported.")
     if not as_it_is and _dimensions(X) != 2:
         remedy = (
             "Reshape your data, with .reshape(-1, 1) if it has a single feature, or .reshape(1, -1) if it is one row."
         )
         raise bad_parameter(owner, "X", "a matrix, rows × features", f"{_dimensions(X)} dimension(s)", remedy)
+    if dtype is not None and getattr(X, "dtype", None) == np.longdouble:
+        X = X.astype(np.float64)  # coins are made of these: what they do not tell apart must not be read apart
     rules = {"accept_sparse": "csr", "dtype": dtype, "ensure_min_samples": 0 if reset else 1}
     if hasattr(validation, "validate_data"):
         rules |= {"ensure_all_finite": False, "skip_check_array": as_it_is}
@@ -122,15 +129,8 @@ def _of_numbers(X: Any, owner: str) -> Any:
             return X
         columns = [X.iloc[:, place] for place in range(X.shape[1])]
         return type(X)(_numbers(columns, len(X)), columns=X.columns, index=X.index)
-    try:
-        array = np.asarray(X)
-    except ValueError:
-        array = _cell_by_cell(X, owner)
-    if array.dtype.kind == "c" and isinstance(X, list | tuple):
-        array = _cell_by_cell(X, owner)
-    if array.dtype.kind == "c":
-        raise bad_parameter(owner, "X", "a matrix of real numbers", "complex ones", "Complex data not supported.")
-    if array.dtype.kind in "biuf" or array.ndim != 2:
+    array = as_array(X, owner)
+    if array.dtype.kind in "biufc" or array.ndim != 2:
         return array
     return _numbers([array[:, place] for place in range(array.shape[1])], len(array))
 
@@ -142,17 +142,33 @@ def known_frame(X: Any) -> Any:
     return pl.DataFrame(pl.from_arrow(X)) if isinstance(X, pa.Table | pa.RecordBatch) else X
 
 
-def _cell_by_cell(rows: Any, owner: str) -> Any:
-    """Rows of a list as an array of objects: an odd cell decides neither on an error nor on the type of the others."""
-    widths = {len(row) if isinstance(row, list | tuple | np.ndarray) else None for row in rows}
-    width = widths.pop() if len(widths) == 1 else None
-    if width is None:
+def as_array(X: Any, owner: str) -> Any:
+    """Rows as an array. An odd cell of a list decides neither on an error nor on the type or the size of the others.
+
+    numpy would make all cells texts because of one, and all texts as long as the longest.
+    """
+    if not isinstance(X, list | tuple):
+        return np.asarray(X)
+    widths = row_widths(X)
+    if None in widths:  # texts, say
+        array = np.empty(len(X), dtype=object)
+        for place, row in enumerate(X):
+            array[place] = row
+        return array
+    if len(widths) > 1:
         raise bad_parameter(owner, "X", "a matrix, rows × features", "rows of several lengths")
-    cells = np.empty((len(rows), width), dtype=object)
-    for place, row in enumerate(rows):
+    if all(issubclass(kind, _NUMBER) for row in X for kind in _kinds(row)):
+        return np.asarray(X)
+    array = np.empty((len(X), max(filter(None, widths), default=0)), dtype=object)
+    for place, row in enumerate(X):
         for column, cell in enumerate(row):
-            cells[place, column] = cell
-    return cells
+            array[place, column] = cell
+    return array
+
+
+def _kinds(row: Any) -> set[type]:
+    """The types of a row's cells."""
+    return {row.dtype.type} if isinstance(row, np.ndarray) else set(map(type, row))
 
 
 def _numbers(columns: list[Any], n_rows: int) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -43,6 +43,7 @@ __all__ = [
     "open_part",
     "read_columns",
     "release_curve",
+    "row_widths",
     "rows_for_fit",
     "texts_of",
 ]
@@ -138,6 +139,18 @@ def is_path(data: Any) -> bool:
 def is_matrix(data: Any) -> bool:
     """Whether data are a matrix of numbers in memory."""
     return sp.issparse(data) or (isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "biuf")
+
+
+def row_widths(rows: Sequence[Any]) -> set[int | None]:
+    """How many cells the rows of a list have: None stands for those that are no rows of cells, such as texts."""
+    return {len(row) if type(row) in (list, tuple) else _width(row) for row in rows}
+
+
+def _width(row: Any) -> int | None:
+    shape = getattr(row, "shape", None)
+    if isinstance(shape, tuple):
+        return int(shape[0]) if len(shape) == 1 else None
+    return len(row) if isinstance(row, Sequence) and not isinstance(row, str | bytes | bytearray) else None
 
 
 def is_text_schema(schema: Schema) -> bool:

@@ -191,7 +191,7 @@ def _texts(texts: Any, owner: str, name: str = "X") -> pl.Series:
         remedy = "Pass one column of it, such as X['message']."
         raise bad_parameter(owner, name, "a sequence of texts", f"a frame ({type(texts).__name__})", remedy)
     series = as_series("text", texts)
-    if isinstance(texts, list | tuple) or str(getattr(texts, "dtype", "")) == "object":
+    if isinstance(texts, list | tuple) or str(getattr(texts, "dtype", "")) in ("object", "category"):
         return as_text(series, "text")  # whatever stands among the texts is one too: an error would tell that it does
     if series.dtype != pl.String:
         raise bad_parameter(owner, name, "a one-dimensional sequence of texts", f"values of type {series.dtype}")

@@ -12,6 +12,7 @@ from tacit.data.features import match_values
 from tacit.data.series import as_series
 from tacit.data.split import rows_of
 from tacit.desk.estimators import check_labels
+from tacit.desk.parts import row_widths
 from tacit.desk.payer import one_off
 from tacit.errors import bad_parameter
 from tacit.privacy.budget import Budget
@@ -35,11 +36,9 @@ def no_rows(X: Any) -> Any:
     """Data of the same public shape without a row."""
     if not isinstance(X, list | tuple):
         return rows_of(X, np.zeros(0, dtype=np.bool_))
-    try:
-        shape = np.shape(X)
-    except ValueError:  # not a matrix
-        shape = (len(X),)
-    return np.empty((0, *shape[1:]), dtype=object)
+    widths = row_widths(X)
+    width = widths.pop() if len(widths) == 1 else None
+    return np.empty((0,) if width is None else (0, width), dtype=object)
 
 
 def noisy_correct(guess: Any, y: Any, classes: tuple[Any, ...], epsilon: Fraction, random_state: int | None) -> int:

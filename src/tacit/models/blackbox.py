@@ -15,6 +15,7 @@ from sklearn.base import clone
 from tacit._settings import settable, stated_cost, stated_epsilon
 from tacit.desk.blackbox import check_payer, declared_rows, foreign, pay_for_black_box
 from tacit.desk.checks import check_classes, check_state
+from tacit.desk.estimators import as_array
 from tacit.desk.parts import Named
 from tacit.errors import PrivacyError, TacitError, bad_parameter
 from tacit.ledger import Account
@@ -235,6 +236,6 @@ def foreign_input(estimator: Any, X: Any, *, reset: bool) -> Any:
     X = foreign(X)
     if hasattr(X, "columns") or sp.issparse(X):
         return matrix_input(estimator, X, reset=reset, dtype=None, as_it_is=hasattr(X, "columns"))
-    array = np.asarray(X)
+    array = as_array(X, OWNER)
     is_text = array.ndim == 1 and array.dtype.kind in "OUT"
     return array if is_text else matrix_input(estimator, array, reset=reset, dtype=None)
