@@ -33,7 +33,9 @@ STEPS = {
 def add_files(parser: argparse.ArgumentParser) -> None:
     """Options on how files are written."""
     group = parser.add_argument_group("files")
-    group.add_argument("--format", choices=["csv", "tsv", "parquet", "jsonl", "libsvm"], help="default: by the suffix")
+    group.add_argument(
+        "--format", choices=["csv", "tsv", "parquet", "arrow", "jsonl", "libsvm"], help="default: by the suffix"
+    )
     group.add_argument("--header", metavar="A,B,…", help="names of the columns of a CSV or TSV without a header line")
     group.add_argument("--delimiter", metavar="C", help="default: a comma (CSV) or a tab (TSV)")
     group.add_argument("--quote", metavar="C", help='default: " for CSV, none for TSV; empty means none')

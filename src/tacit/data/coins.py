@@ -171,8 +171,8 @@ def _matrix_keys(csr: Any, seed: int, *, exact: bool = False) -> Longs:
 def _columns(X: Any) -> list[pl.Series]:
     if isinstance(X, pl.DataFrame):
         return X.get_columns()
-    if isinstance(X, pa.Table):
-        return pl.DataFrame(pl.from_arrow(X)).get_columns()
+    if isinstance(X, pa.Table | pa.RecordBatch):
+        return [as_series(name, column) for name, column in zip(X.schema.names, X.columns, strict=True)]
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         return [as_series(str(name), X[name]) for name in X.columns]
     if getattr(X, "ndim", 1) == 2:
