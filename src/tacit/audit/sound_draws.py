@@ -124,7 +124,7 @@ def _draws() -> Iterator[Entry]:
         yield by_runs(name, _words(count), runs=40_000, covers=("PartitionSelection",), epsilons=wide)
     choices: list[tuple[str, Callable[[float], Mechanism], Sensitivity, Any, Any]] = [
         ("Selection", Selection, scores, [0, 0], [1, 0]),
-        ("TopK", lambda e: TopK(e, 2), scores, [0, 0, 0], [1, 1, 0]),
+        ("TopK", lambda e: TopK(e, 2), scores, [0, 0, 0, 0], [1, 1, 0, 0]),
         ("SparseVector", lambda e: SparseVector(e, 0, 1), scores, [0, 0, 0], [0, 1, 1]),
     ]
     for name, make, sensitivity, first, second in choices:
