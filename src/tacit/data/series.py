@@ -87,7 +87,7 @@ def _checked_series(name: str, values: Any) -> pl.Series:
 
 
 def _is_text(kind: Any) -> bool:
-    return any(is_one(kind) for is_one in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+    return str(kind) in ("string", "large_string", "string_view")
 
 
 def _in_known_steps(array: NDArray[Any]) -> NDArray[Any]:
