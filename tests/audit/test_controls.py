@@ -7,6 +7,8 @@ import pytest
 from tacit.audit.controls import ENTRIES, FAMILY_ALARM, find, plan, run_all
 from tacit.audit.entries import Effort, Entry, Skipped
 from tacit.errors import ParameterError
+from tacit.privacy import _noise
+from tacit.privacy.mechanisms import PartitionSelection
 
 EXACT = [(entry, claim) for entry in ENTRIES for claim in entry.epsilons if entry.method == "exact"]
 REPLAYS = [entry for entry in ENTRIES if entry.method == "replay"]
@@ -92,3 +94,27 @@ def test_what_cannot_be_run_is_said_and_no_surprise(monkeypatch: pytest.MonkeyPa
 
 def test_names_are_unique() -> None:
     assert len({entry.name for entry in ENTRIES}) == len(ENTRIES)
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("PartitionSelection of a word of five rows, drawn", "half the noise"),
+        ("PartitionSelection of a new word, drawn", "a low threshold"),
+        ("SmoothNoise, drawn", "an eighth of the noise"),
+    ],
+)
+def test_a_fault_in_what_is_drawn_is_caught(monkeypatch: pytest.MonkeyPatch, name: str, fault: str) -> None:
+    """Laws and replays take scales and thresholds from the description of a mechanism: only draws see the sampler."""
+    laplace, cauchy, threshold = _noise.discrete_laplace, _noise.discrete_cauchy, PartitionSelection.threshold
+    [entry] = find(name)
+    [sound] = run_all([(entry, 1.0)], Effort(share=0.5))
+    assert not sound.finding.violation
+    if fault == "half the noise":
+        monkeypatch.setattr(_noise, "discrete_laplace", lambda scale, size, source: laplace(scale / 2, size, source))
+    elif fault == "a low threshold":
+        monkeypatch.setattr(PartitionSelection, "threshold", lambda self, known: threshold(self, known) - 1)
+    else:
+        monkeypatch.setattr(_noise, "discrete_cauchy", lambda scales, source: cauchy([t / 8 for t in scales], source))
+    [found] = run_all([(entry, 1.0)], Effort(share=0.5))
+    assert found.finding.violation

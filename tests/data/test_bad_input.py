@@ -384,3 +384,40 @@ def test_errors_are_ours_and_survive_pickling(csv_file) -> None:
     assert isinstance(again, DataError)
     assert isinstance(again, TacitError)
     assert (str(again), again.file, again.line, again.column) == (str(error), error.file, error.line, error.column)
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.tsv", "data.csv.gz"])
+def test_a_record_of_the_wrong_width_in_broken_utf8_is_dropped(csv_file, name: str, capfd) -> None:
+    """The library has no answer to it but an error, and words on the terminal: both would tell that it is there."""
+    turned = (lambda text: text.replace(b",", b"\t")) if name.endswith("tsv") else (lambda text: text)
+    odd = [turned(row) for row in (b"yes,a\xff\n", b"yes,too,many,1,\xe2\x82\n", b"yes,\xed\xa0\x80 a,red,10\n")]
+    path = csv_file(turned(GOOD.encode()), *odd, name=name, header=turned(HEADER.encode()).decode())
+    if name.endswith("gz"):
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    assert labels(path) == [1, 1]
+    plain = csv_file(turned(GOOD.encode()), odd[2].replace(b"\xed\xa0\x80", b"?"), name=f"plain-{name[:8]}")
+    if name.endswith("tsv"):
+        plain.write_bytes(turned(plain.read_bytes()))
+    assert (features(path) == features(plain)).all()
+    dropped: list[Path] = []
+    for _ in pieces(path, ["text"], FileOptions(), batch_rows=9, strict=False, dropped=dropped):
+        pass
+    assert len(dropped) == 2
+    error = strict_error(path)
+    assert (error.line, error.column) == (3, None)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_broken_utf8_is_named_when_strict_also_behind_blocks(csv_file) -> None:
+    path = csv_file(GOOD * 300_000, b"yes,a\xffb,red,10\n")
+    assert labels(path) == [300_000, 1]
+    error = strict_error(path)
+    assert (error.line, error.column) == (300_002, "text")
+
+
+def test_a_header_without_a_line_feed_has_no_rows(csv_file) -> None:
+    assert labels(csv_file(header=HEADER.rstrip())) == [0, 0]
+    assert labels(csv_file(name="none.csv", header=""), options=FileOptions(header=("y", "text", "colour", "age"))) == [
+        0,
+        0,
+    ]

@@ -233,3 +233,12 @@ def test_values_without_an_order_of_their_own_are_refused(odd: Any) -> None:
 def test_classes_come_in_anything_that_has_an_order() -> None:
     for declared in (["a", "b"], np.array(["a", "b"]), pl.Series(["a", "b"]), dict.fromkeys("ab").keys()):
         assert check_classes("BernoulliNB", declared) == ("a", "b")
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert Schema.matrix(np.int64(3), (0, 1)) == Schema.matrix(3, (0, 1))
+    assert TextColumn("x", bits=np.int32(4)) == TextColumn("x", bits=4)
+    assert NumberColumn("x", tuple(np.array([0, 1, 2]))) == NumberColumn("x", (0.0, 1.0, 2.0))
+    made = NumberColumn.equal_bins("x", np.int64(0), np.float32(8), np.int8(2))
+    assert made == NumberColumn.equal_bins("x", 0, 8, 2)
+    assert type(made.edges[0]) is float

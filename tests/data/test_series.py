@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tacit
-from tacit.data.features import as_numbers, as_text, encode, match_values
+from tacit.data.features import as_numbers, as_text, encode, match_values, plain_text
 from tacit.data.schema import NumberColumn, Schema
 from tacit.data.scores import Scores
 from tacit.data.series import as_series
@@ -273,3 +273,14 @@ def test_a_label_of_truth_may_be_declared_as_text() -> None:
     assert model.class_count_.tolist() == [100, 100]
     curve = tacit.roc_curve(y, y * 1.0, epsilon=1e6, pos_label="True")
     assert curve.auc > 0.9
+
+
+@pytest.mark.parametrize("odd", ["text", 1j, None, 2**70])
+@pytest.mark.parametrize("kind", [np.complex64, np.complex128, np.longdouble])
+def test_numbers_of_rare_types_stay_themselves_beside_anything(kind: Any, odd: Any) -> None:
+    """One complex number makes a column complex, and one text in it a column of objects: neither changes the others."""
+    values = [kind(1), kind(0.5), kind(-3)]
+    alone = plain_text(as_series("x", np.array(values)), ()).to_list()
+    assert alone == ["1", "0.5", "-3"]
+    for mixed in ([*values, odd], np.array([*values, odd], dtype=object)):
+        assert plain_text(as_series("x", mixed), ()).to_list()[:3] == alone

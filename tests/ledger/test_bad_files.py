@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +20,10 @@ from tacit import (
     LedgerVersionError,
     MissingExtraError,
     ParameterError,
+    TacitError,
     TamperedLedgerError,
 )
+from tacit.cli import main
 from tests.ledger.test_contract import request
 from tests.support import postgres
 
@@ -218,6 +222,77 @@ def test_an_unreachable_server_is_named_without_the_password() -> None:
     with pytest.raises(LedgerError, match=r"postgresql://127.0.0.1:1/x cannot be reached.*server runs") as caught:
         Ledger.open("postgresql://user:secret@127.0.0.1:1/x")
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://user:sec@ret@127.0.0.1:1/x",
+        "postgresql://user:sec/ret@127.0.0.1:1/x",
+        "postgresql://user:sec%ret@127.0.0.1:1/x",
+        "postgresql://user:sec%@127.0.0.1:1/x",
+        "postgresql://user:sec:ret@127.0.0.1:port/x",
+        "postgresql://127.0.0.1:1/x?user=me&password=sec%ret",
+        "postgresql://user:sec@[::1/x",
+        "postgresql://user:sec%ff@127.0.0.1:1/x",
+    ],
+)
+def test_an_address_that_cannot_be_read_is_not_told(url: str) -> None:
+    """libpq says aloud what it cannot read, which may be a piece of the password."""
+    pytest.importorskip("psycopg")
+    with pytest.raises(TacitError) as caught:
+        Ledger.open(url)
+    assert "sec" not in str(caught.value)
+    assert "%" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://user:sec#r?t:@127.0.0.1:1/x?connect_timeout=2", "postgresql://127.0.0.1:1/x"),
+        ("postgresql://user:sec%40@127.0.0.1:1,127.0.0.1:2/x", "postgresql://127.0.0.1:1,127.0.0.1:2/x"),
+        ("postgresql://[::1]:1/x", "postgresql://[::1]:1/x"),
+    ],
+)
+def test_addresses_as_libpq_reads_them(url: str, shown: str) -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(LedgerError, match=f"ledger at {re.escape(shown)} cannot be reached") as caught:
+        Ledger.open(url)
+    assert "sec" not in str(caught.value)
+
+
+def test_the_default_ledger_is_shown_without_its_password(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setenv("TACIT_LEDGER", "postgresql://user:sec%40ret@host/x")
+    for command in (["ledger", "list"], ["run"]):
+        with pytest.raises(SystemExit):
+            main([*command, "--help"])
+        text = capsys.readouterr().out
+        assert "sec" not in text
+        assert "user@host" in text
+
+
+def test_signs_that_are_no_text_are_refused_and_nothing_is_charged(new_durable_url: Callable[[], str]) -> None:
+    with Ledger.open(new_durable_url()) as ledger:
+        account = ledger.account("survey", budget=Budget(1.0))
+        for act in (
+            lambda: ledger.account("\udcff", budget=Budget(1.0)),
+            lambda: account.raise_budget(Budget(2.0), reason="\udcff"),
+            lambda: account.spend(Budget(0.5), mechanism="\udcff", query="x"),
+            lambda: account.split("\udcff", ["a", "b"]),
+        ):
+            with pytest.raises(LedgerError, match=r"no valid text.*Nothing was charged"):
+                act()
+        with pytest.raises(ParameterError, match="'mechanism'"):
+            account.spend(Budget(0.5), mechanism=7, query="x")  # type: ignore[arg-type]
+        with pytest.raises(ParameterError, match="'budget'"):
+            account.raise_budget(2.0, reason="more")  # type: ignore[arg-type]
+        for parts in (None, 3, "ab", ["a"]):
+            with pytest.raises(ParameterError, match="'name, parts'"):
+                account.split("name", parts)  # type: ignore[arg-type]
+        assert [verdict.entries for verdict in ledger.verify()] == [1]
+    for url in ("sqlite:///a\x00b.db", "sqlite:///\ud800.db"):
+        with pytest.raises(ParameterError, match="'url'"):
+            Ledger.open(url)
 
 
 def test_a_user_who_may_not_write(server: postgres.Server) -> None:

@@ -122,7 +122,7 @@ def test_a_budget_divided_is_put_together_again(budget: Budget, parts: int) -> N
     assert parts * (budget / parts) == budget
 
 
-@pytest.mark.parametrize("share", [0, -1, math.nan, math.inf, True, "2", None])
+@pytest.mark.parametrize("share", [0, -1, math.nan, math.inf, Decimal("sNaN"), True, "2", None])
 def test_a_bad_share_is_refused(share: Any) -> None:
     with pytest.raises(ParameterError, match="'share' parameter of Budget"):
         Budget(1.0) * share

@@ -10,7 +10,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from tacit.audit import broken, foreign, sound_laws, sound_runs
+from tacit.audit import broken, foreign, sound_draws, sound_laws, sound_runs
 from tacit.audit.entries import Effort, Entry, Skipped
 from tacit.audit.statistical import Finding
 from tacit.errors import bad_parameter
@@ -20,6 +20,7 @@ ENTRIES: tuple[Entry, ...] = (
     *foreign.CONTROLS,
     *sound_laws.ENTRIES,
     *sound_runs.REPLAYS,
+    *sound_draws.DRAWS,
     *sound_runs.RUNS,
 )
 """Positive controls first, then the sound mechanisms: by their laws, by replay, by many runs."""

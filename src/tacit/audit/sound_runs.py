@@ -5,7 +5,7 @@ Replays are exact, for the answers that they look at, and use seeds; runs draw r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,19 +28,8 @@ from tacit.audit.neighbours import (
 from tacit.audit.replay import Procedure
 from tacit.desk import roc_family
 from tacit.desk.scores import release_scores
-from tacit.privacy import gate
 from tacit.privacy.budget import Budget
-from tacit.privacy.exact import Exact
-from tacit.privacy.mechanisms import (
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Mechanism,
-    SelectEach,
-    Selection,
-    SparseVector,
-    TopK,
-)
-from tacit.privacy.unit import Bound, Sensitivity, Unit
+from tacit.privacy.unit import Unit
 
 DELTA = 1e-5
 COLOURS = ("red", "green", "blue")
@@ -188,38 +177,6 @@ def _replays() -> Iterator[Entry]:
 # -- runs -------------------------------------------------------------------------------------------------------------
 
 
-def _gate(
-    mechanism: Callable[[float], Mechanism],
-    sensitivity: Sensitivity,
-    first: Any,
-    second: Any,
-    delta: float = 0.0,
-) -> Callable[[float], Target]:
-    """A mechanism at the gate.
-
-    Additive noise is independent by entry and selection in each group by row: copies in one release are as many runs.
-    """
-
-    def target(epsilon: float) -> Target:
-        made = mechanism(epsilon)
-        copies = isinstance(made, DiscreteLaplace | DiscreteGaussian | SelectEach)
-
-        def release(values: Any, account: tacit.Account) -> Any:
-            statistic = Exact(values, sensitivity=sensitivity, unit=Unit.row(), query="audit", version="1")
-            return gate.release(account, statistic, made, fresh=True).values
-
-        def sample(values: Any, runs: int) -> Sequence[Any]:
-            account = tacit.Ledger.open().account("audit", budget=Budget(1e6, min(0.5, 1e3 * delta)))
-            if copies:
-                drawn: Sequence[Any] = release(np.tile(values, (runs, 1)), account).tolist()
-                return drawn
-            return [release(np.array(values), account) for _ in range(runs)]
-
-        return Target(sample, (first, second), Budget(epsilon, delta))
-
-    return target
-
-
 def _many(run: Callable[[float], Callable[[Any], Any]], pair: Pair) -> Callable[[float], Target]:
     """A function of one data set, run again and again."""
 
@@ -313,38 +270,6 @@ def _top(epsilon: float) -> Callable[[Table], Any]:
 
 
 def _runs() -> Iterator[Entry]:
-    row, scores = Sensitivity.of_row_counts(Bound(1, 1)), Sensitivity.of_feature_scores(Bound(1, 1), 3, monotone=True)
-    balances = Sensitivity.of_balances(Bound(1, 1), 1, 3)
-    wide = (0.1, 1.0, 4.0)
-    yield by_runs(
-        "discrete Laplace noise, drawn",
-        _gate(DiscreteLaplace, row, [0], [1]),
-        runs=300_000,
-        covers=("DiscreteLaplace",),
-        epsilons=wide,
-    )
-    yield by_runs(
-        "discrete Gaussian noise, drawn",
-        _gate(lambda e: DiscreteGaussian(e, DELTA), row, [0], [1], DELTA),
-        runs=100_000,
-        covers=("DiscreteGaussian",),
-        epsilons=wide,
-    )
-    yield by_runs(
-        "SelectEach, drawn",
-        _gate(SelectEach, balances, [-1, -1, -1], [-2, 0, -2]),
-        runs=40_000,
-        covers=("SelectEach",),
-        epsilons=wide,
-    )
-    choices: list[tuple[str, Callable[[float], Mechanism], Sensitivity, Any, Any]] = [
-        ("Selection", Selection, scores, [0, 0], [1, 0]),
-        ("TopK", lambda e: TopK(e, 2), scores, [0, 0, 0], [1, 1, 0]),
-        ("SparseVector", lambda e: SparseVector(e, 0, 1), scores, [0, 0, 0], [0, 1, 1]),
-    ]
-    for name, make, sensitivity, first, second in choices:
-        target = _gate(make, sensitivity, first, second)
-        yield by_runs(f"{name}, drawn", target, runs=5_000, covers=(name,))
     tables = {pair.name: pair for pair in table_pairs()}
     one, empty = tables["no rows at all"], scored_pairs()[0]
     fits: list[tuple[str, Callable[[float], Callable[[Any], Any]], Pair, int, str]] = [

@@ -10,6 +10,7 @@ from typing import Any
 from tacit.cli import EXIT_USER_ERROR
 from tacit.errors import LedgerError, bad_parameter
 from tacit.ledger import Account, Ledger, Verdict
+from tacit.ledger.sending import without_password
 from tacit.privacy.budget import Budget
 from tacit.privacy.unit import Unit
 
@@ -52,13 +53,17 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def _verb(verbs: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=text)
-    default = os.environ.get("TACIT_LEDGER", DEFAULT_LEDGER)
-    parser.add_argument(
-        "--ledger", metavar="URL", default=default, help="sqlite:///file or postgresql://… (%(default)s)"
-    )
+    add_ledger(parser, "sqlite:///file or postgresql://…")
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
     parser.set_defaults(run=run)
     return parser
+
+
+def add_ledger(parser: Any, text: str) -> None:
+    """Add ``--ledger``; help shows its default without a password."""
+    default = os.environ.get("TACIT_LEDGER", DEFAULT_LEDGER)
+    shown = without_password(default).replace("%", "%%")
+    parser.add_argument("--ledger", metavar="URL", default=default, help=f"{text} ({shown})")
 
 
 def _create(arguments: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ from tacit.data.bounding import KEY, PERSON_COIN, RAW_COIN, ROW_COIN, FeatureHas
 from tacit.data.features import as_numbers, as_text, plain_text
 from tacit.data.hashing import Longs, chain, chain_last, hash_strings, spread
 from tacit.data.rows import Rows
-from tacit.data.series import as_series, frame_of_arrow
+from tacit.data.series import as_series
 from tacit.data.sparse import native
 
 _VALUE, _CELL, _NULL, _SECOND = 7, 8, 9, 10  # further uses of the seed, for values that are no features
@@ -171,8 +171,8 @@ def _matrix_keys(csr: Any, seed: int, *, exact: bool = False) -> Longs:
 def _columns(X: Any) -> list[pl.Series]:
     if isinstance(X, pl.DataFrame):
         return X.get_columns()
-    if isinstance(X, pa.Table):
-        return frame_of_arrow(X).get_columns()
+    if isinstance(X, pa.Table | pa.RecordBatch):
+        return [as_series(name, column) for name, column in zip(X.schema.names, X.columns, strict=True)]
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         return [as_series(str(name), X[name]) for name in X.columns]
     if getattr(X, "ndim", 1) == 2:

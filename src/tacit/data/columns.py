@@ -32,6 +32,7 @@ class TextColumn:
     words: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "bits", _plain(self.bits))
         if (self.bits is None) == (self.words is None):
             raise bad_entry(self.name, "bits", f"given (1 to {MAX_BITS}), or else words", self.bits)
         if self.bits is not None and (not _whole(self.bits) or not 1 <= self.bits <= MAX_BITS):
@@ -83,6 +84,7 @@ class NumberColumn:
     edges: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "edges", tuple(map(_plain, self.edges)))
         finite = all(isinstance(e, int | float) and not isinstance(e, bool) and math.isfinite(e) for e in self.edges)
         if len(self.edges) < 2 or not finite or any(a >= b for a, b in zip(self.edges, self.edges[1:], strict=False)):
             raise bad_entry(self.name, "edges", "at least two finite numbers in ascending order", list(self.edges))
@@ -91,6 +93,7 @@ class NumberColumn:
     @classmethod
     def equal_bins(cls, name: str, low: float, high: float, bins: int) -> NumberColumn:
         """Bins of equal width between two public bounds."""
+        low, high, bins = map(_plain, (low, high, bins))
         if not _whole(bins) or bins < 1:
             raise bad_entry(name, "bins", "a whole number of at least 1", bins)
         if not all(isinstance(v, int | float) and math.isfinite(v) for v in (low, high)) or low >= high:
@@ -163,6 +166,7 @@ class SparseColumn:
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "features", _plain(self.features))
         if not _whole(self.features) or not 1 <= self.features <= MAX_FEATURES:
             raise bad_entry(self.name, "features", f"a whole number from 1 to {MAX_FEATURES}", self.features)
         if self.names is not None and len(self.names) != self.features:
@@ -257,7 +261,7 @@ def check_values(owner: str, name: str, values: Iterable[Value], *, least: int) 
     """Check declared values: in a fixed order, all texts or all numbers, no two the same."""
     if isinstance(values, str | bytes | set | frozenset | Mapping):
         raise bad_entry(owner, name, "a list or tuple of values", type(values).__name__, "Their order has a meaning.")
-    plain = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+    plain = tuple(map(_plain, values))
     texts = all(isinstance(value, str) for value in plain)
     numbers = all(isinstance(value, int | float) and math.isfinite(value) for value in plain)
     if len(plain) < least or not (texts or numbers):
@@ -282,6 +286,11 @@ def spellings(values: Iterable[Value]) -> dict[str, int]:
         if len(meant) == 1:
             table = dict.fromkeys((word, word.capitalize(), word.upper()), meant[0]) | table
     return table
+
+
+def _plain(value: Any) -> Any:
+    """Python's own number or text in place of numpy's."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _whole(value: object) -> bool:

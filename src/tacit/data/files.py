@@ -1,4 +1,4 @@
-"""Files on disk, read in pieces: CSV, TSV, Parquet, JSON Lines, libsvm, and gzip of each. Private data comes out.
+"""Files on disk, read in pieces: CSV, TSV, Parquet, Arrow, JSON Lines, libsvm, gzip of each. Private data comes out.
 
 Whatever concerns a file as a whole (missing, truncated, of an unknown kind, without a header or a declared column) is a
 :class:`~tacit.data.errors.SourceError` with its remedy. What concerns a row follows a rule:
@@ -29,7 +29,8 @@ from tacit.data import readers
 from tacit.data.errors import SourceError, name_absent
 from tacit.data.features import check_kinds
 from tacit.data.packed import unpack
-from tacit.data.readers import FORMATS, FileOptions, Format, Piece, column_names
+from tacit.data.readers import FORMATS, TYPED, FileOptions, Format, Piece, column_names
+from tacit.data.typed import arrow_frames, parquet_frames, typed_head
 
 __all__ = [
     "FORMATS",
@@ -49,6 +50,9 @@ _SUFFIXES: dict[str, Format] = {
     ".tab": "tsv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".libsvm": "libsvm",
@@ -139,6 +143,12 @@ def check_files(paths: list[Path], columns: list[str], options: FileOptions, *, 
             absent = [name for name in columns if name not in present]
             if absent:
                 raise _absent(path, absent, present, delimited=format in ("csv", "tsv"))
+            twice = [name for name in columns if present.count(name) > 1]
+            if twice:
+                remedy = "Rename or drop one of them."
+                raise SourceError(f"The file {str(path)!r} has two columns {twice[0]!r}. {remedy}", file=str(path))
+            if format in TYPED:
+                typed_head(path, columns, format)  # a type that nobody can read is refused
 
 
 def _absent(path: Path, absent: list[str], present: list[str], *, delimited: bool) -> SourceError:
@@ -163,9 +173,9 @@ def check_whole(paths: list[Path], columns: list[str], options: FileOptions) -> 
             with reading(path):
                 unpack(path)
             continue
-        if format_of(path, options) == "parquet":
+        if format_of(path, options) in TYPED:
             with reading(path):
-                check_kinds(readers.parquet_head(path, columns))
+                check_kinds(typed_head(path, columns, format_of(path, options)))
         for _ in pieces(path, columns, options, batch_rows=1 << 16, strict=False):
             pass
 
@@ -209,7 +219,8 @@ def pieces(
     by_format: dict[str, Callable[[], Iterator[Piece]]] = {
         "csv": lambda: readers.delimited(path, columns, settled, batch_rows, strict, odd),
         "tsv": lambda: readers.delimited(path, columns, settled, batch_rows, strict, odd),
-        "parquet": lambda: readers.parquet(path, columns, batch_rows),
+        "parquet": lambda: readers.typed(parquet_frames, path, columns, batch_rows),
+        "arrow": lambda: readers.typed(arrow_frames, path, columns, batch_rows),
         "jsonl": lambda: readers.json_lines(path, columns, batch_rows, strict, odd),
         "libsvm": lambda: readers.line_frames(path, batch_rows),
     }
@@ -237,6 +248,6 @@ def _reason(error: Exception) -> str:
         return "it is not complete Parquet. Copy or write it anew."
     if "straddl" in text:
         return "a record is longer than 1 GB; is a quote character left open? Close it, or pass quote=''."
-    if "empty csv" in text:
-        return "it has no header line. Write one, or pass header=."
+    if "arrow file" in text:
+        return "it is not a complete Arrow file, as Feather version 2 is (streams are not read). Write it anew."
     return f"{type(error).__name__}. Is it of the declared format, complete and uncorrupted?"

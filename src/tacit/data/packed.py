@@ -77,3 +77,23 @@ class Repaired(io.RawIOBase):
             text, whole = codecs.utf_8_decode(block, "replace", self._ended)
             self._ready += text.encode()
         self._rest = block[whole:]
+
+
+@contextmanager
+def repaired(path: Path) -> Iterator[Any]:
+    """The bytes of a file, unzipped and repaired."""
+    with unzipped(path) as file:
+        yield Repaired(file)
+
+
+def is_utf8(path: Path) -> bool:
+    """Whether all bytes of a file, unzipped, are UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with unzipped(path) as file:
+            while block := file.read(BLOCK):
+                decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True

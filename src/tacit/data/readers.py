@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import codecs
 import csv
+import functools
 import io
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -15,18 +17,20 @@ from typing import IO, Any, Literal
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.csv  # type: ignore[import-untyped]
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from tacit.data.errors import SourceError, row_error
 from tacit.data.features import Where, repair_utf8
-from tacit.data.packed import BLOCK, Repaired, seekable, unzipped
-from tacit.data.series import frame_of_arrow
+from tacit.data.packed import BLOCK, is_utf8, repaired, unzipped
+from tacit.data.typed import Batches, typed_names
 from tacit.errors import bad_parameter
 
-Format = Literal["csv", "tsv", "parquet", "jsonl", "libsvm"]
-FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "jsonl", "libsvm")
+Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "libsvm"]
+FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "arrow", "jsonl", "libsvm")
+TYPED = ("parquet", "arrow")
 LINE = "line"  # the one column of a libsvm frame
 _LARGEST_BLOCK = 1 << 30
+
+Stream = Callable[[Path], AbstractContextManager[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class FileOptions:
 
     Parameters
     ----------
-    format : {"csv", "tsv", "parquet", "jsonl", "libsvm"}, optional
+    format : {"csv", "tsv", "parquet", "arrow", "jsonl", "libsvm"}, optional
         By default from the file's suffix, ``.gz`` aside.
     header : list of str, optional
         Names of the columns of a CSV or TSV file that has no header line.
@@ -75,10 +79,9 @@ class Piece:
 
 
 def column_names(path: Path, options: FileOptions) -> list[str]:
-    """The names of a file's columns: its header, its Parquet schema, or the keys of its first line of JSON."""
-    if options.format == "parquet":
-        with seekable(path) as file:
-            return list(pq.read_schema(file).names)
+    """The names of a file's columns: its header, its own description, or the keys of its first line of JSON."""
+    if options.format in TYPED:
+        return typed_names(path, options.format)
     if options.format == "jsonl":
         first = next((line for lines in _lines(path) for line in lines if line.strip()), b"{}")
         record = _parse_json(first)
@@ -106,9 +109,26 @@ def column_names(path: Path, options: FileOptions) -> list[str]:
 def delimited(
     path: Path, columns: list[str], options: FileOptions, batch_rows: int, strict: bool, dropped: list[Path]
 ) -> Iterator[Piece]:
-    """Read CSV or TSV; ``dropped`` gets an entry for each record that is."""
-    if options.header is not None and _is_blank(path):
-        return  # no rows, which the library would take for no file
+    """Read CSV or TSV; ``dropped`` gets an entry for each record that is.
+
+    The library calls back for a record of the wrong width only if that is UTF-8, and else ends with an error, which
+    would tell of the record. So it gets repaired bytes; with ``strict``, which names broken ones, then all as they are.
+    """
+    if strict and not is_utf8(path):
+        for _ in _delimited(path, columns, options, batch_rows, repaired, strict, []):
+            pass
+    yield from _delimited(path, columns, options, batch_rows, unzipped if strict else repaired, strict, dropped)
+
+
+def _delimited(
+    path: Path,
+    columns: list[str],
+    options: FileOptions,
+    batch_rows: int,
+    opened: Stream,
+    strict: bool,
+    dropped: list[Path],
+) -> Iterator[Piece]:
     bad: list[int | None] = []
     left_out = ""
 
@@ -125,7 +145,8 @@ def delimited(
     known, last = len(dropped), column_names(path, options)[-1]
     wanted = columns if last in columns or not options.quote else [*columns, last]
     seen, final = 0, b""
-    for whole in _records_in_blocks(path, wanted, options, strict, drop, begin_again):
+    parsed = functools.partial(_parsed, path, opened, wanted, options, strict, drop)
+    for whole in _records_in_blocks(parsed, begin_again):
         _refuse_width(path, options, bad, strict)
         if options.quote and len(whole):
             final = whole[last][-1]
@@ -139,12 +160,7 @@ def delimited(
 
 
 def _records_in_blocks(
-    path: Path,
-    columns: list[str],
-    options: FileOptions,
-    strict: bool,
-    drop: Callable[[Any], str],
-    begin_again: Callable[[], None],
+    parsed: Callable[[int], Iterator[pl.DataFrame]], begin_again: Callable[[], None]
 ) -> Iterator[pl.DataFrame]:
     """The records of a delimited file, a block at a time.
 
@@ -155,12 +171,14 @@ def _records_in_blocks(
     while True:
         seen = 0
         try:
-            for batch in _parsed(path, columns, options, strict, drop, block):
+            for batch in parsed(block):
                 seen, begin = seen + len(batch), max(given - seen, 0)
                 if seen > given:
                     given = seen
                     yield batch[begin:]
         except pa.ArrowInvalid as error:
+            if "Empty CSV file" in str(error):
+                return  # a header without a line feed, or nothing where a header is declared: no rows
             if "straddl" not in str(error) or block >= _LARGEST_BLOCK:
                 raise
         else:
@@ -170,12 +188,17 @@ def _records_in_blocks(
 
 
 def _parsed(
-    path: Path, columns: list[str], options: FileOptions, strict: bool, drop: Callable[[Any], str], block: int
+    path: Path,
+    opened: Stream,
+    columns: list[str],
+    options: FileOptions,
+    strict: bool,
+    drop: Callable[[Any], str],
+    block: int,
 ) -> Iterator[pl.DataFrame]:
-    # Whoever drops a record is told its text, which must be one; a strict reader looks for the broken bytes itself.
-    with unzipped(path) as file:
+    with opened(path) as file:
         reader = pyarrow.csv.open_csv(
-            file if strict else Repaired(file),
+            file,
             read_options=pyarrow.csv.ReadOptions(
                 column_names=options.header, block_size=block, use_threads=not strict, encoding="utf8"
             ),
@@ -212,15 +235,6 @@ def _is_open(record: str, options: FileOptions) -> bool:
     return re.fullmatch(f"{field}(?:{delimiter}{field})*+", record) is None
 
 
-def _is_blank(path: Path) -> bool:
-    """Whether a file has empty lines alone."""
-    with unzipped(path) as file:
-        while block := file.read(BLOCK):
-            if block.strip(b"\r\n"):
-                return False
-    return True
-
-
 def _is_swallowed(path: Path, field: bytes, left_out: bytes, options: FileOptions) -> bool:
     """Whether the last field goes to the end of its file because a quote is left open: then they end with one line.
 
@@ -229,9 +243,8 @@ def _is_swallowed(path: Path, field: bytes, left_out: bytes, options: FileOption
     quote, end = (options.quote or "").encode(), b""
     line = field.replace(quote, quote + quote).rstrip(b"\r\n").rpartition(b"\n")[2]
     enough = BLOCK + len(line) + len(left_out)
-    with unzipped(path) as file:
-        repaired = Repaired(file)
-        while block := repaired.read(BLOCK):
+    with repaired(path) as file:
+        while block := file.read(BLOCK):
             end = (end + block)[-enough:]
     end = end.rstrip(b"\r\n")
     return end.endswith(b"\n" + line) and not (left_out and end.endswith(left_out.rstrip(b"\r\n")))
@@ -277,23 +290,17 @@ def _line_of(path: Path, options: FileOptions, record: int) -> int:
     return begin
 
 
-# -- Parquet --------------------------------------------------------------------------------------------------------
+# -- Parquet and Arrow ----------------------------------------------------------------------------------------------
 
 
-def parquet(path: Path, columns: list[str], batch_rows: int) -> Iterator[Piece]:
-    """Read Parquet."""
+def typed(
+    frames: Callable[[Path, list[str], int], Batches], path: Path, columns: list[str], size: int
+) -> Iterator[Piece]:
+    """Read a file of typed columns, whose rows are counted from 1."""
     seen = 0
-    with seekable(path) as source, pq.ParquetFile(source, pre_buffer=False) as file:
-        for batch in file.iter_batches(batch_size=batch_rows, columns=columns, use_threads=False):
-            frame = frame_of_arrow(batch)
-            yield Piece(frame, Where(str(path), lambda place, seen=seen: seen + place + 1))  # type: ignore[misc]
-            seen += len(frame)
-
-
-def parquet_head(path: Path, columns: list[str]) -> pl.DataFrame:
-    """The columns of a Parquet file without their rows."""
-    with seekable(path) as source:
-        return frame_of_arrow(pq.read_schema(source).empty_table().select(columns))
+    for frame in frames(path, columns, size):
+        yield Piece(frame, Where(str(path), lambda place, seen=seen: seen + place + 1))  # type: ignore[misc]
+        seen += len(frame)
 
 
 # -- lines ----------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from tacit.data.columns import EXACT
+from tacit.data.errors import SchemaError
 from tacit.data.features import as_text, repair_utf8
 from tacit.data.text import valid_text
 from tacit.errors import ParameterError
@@ -45,42 +46,67 @@ def as_series(name: str, values: Any) -> pl.Series:
     if isinstance(values, pl.Series):
         return values.rename(name)
     if isinstance(values, pa.Array | pa.ChunkedArray):
-        return of_arrow(name, values)
+        return _arrow_series(name, values)
     if isinstance(values, list | tuple):
         return _object_series(name, list(values))  # numpy would pad all texts to the longest
     kind = getattr(values, "dtype", None)
     if hasattr(values, "array") and not isinstance(kind, np.dtype):  # a column of a type of pandas' own
         if getattr(kind, "kind", "O") in "iufb" and hasattr(values.array, "__arrow_array__"):
-            return pl.Series(name, pl.from_arrow(pa.array(values.array)))
+            return _arrow_series(name, pa.array(values.array))
         return _object_series(name, values.to_numpy(dtype=object).tolist())
     array = np.asarray(values) if not hasattr(values, "to_numpy") else values.to_numpy()
     if array.ndim != 1:
         got = f"{array.ndim} dimensions" if array.ndim else type(values).__name__
         raise ParameterError(f"{name!r} must be one-dimensional: a list, an array or one column of a frame. Got {got}.")
-    if array.dtype.kind == "c":  # one such number makes all others of a column complex
-        return _object_series(name, [number if number.imag else number.real for number in array.tolist()])
-    if array.dtype.kind in "OUT":
+    if array.dtype.kind in "OUTc":
         return _object_series(name, array.tolist())
+    if array.dtype == np.longdouble:
+        return pl.Series(name, array.astype(np.float64))
     return pl.Series(name, _in_known_steps(array))
 
 
-def of_arrow(name: str, values: Any) -> pl.Series:
-    """A column of Arrow's, whose texts may hold any bytes, as in a Parquet file: Polars believes that it is UTF-8."""
+def _arrow_series(name: str, values: Any) -> pl.Series:
+    """A column of Arrow's; a type that Polars does not know, and an array that is none, are refused as a whole."""
+    try:
+        if pa.types.is_decimal256(values.type):  # on which Polars would end the program
+            raise pl.exceptions.ComputeError("decimals of 256 bits")
+        return _checked_series(name, values)
+    except (pl.exceptions.PolarsError, pa.ArrowException):
+        remedy = "Turn it into another, or write it anew."
+        raise SchemaError(
+            f"Column {name!r} of Arrow's type {values.type} is broken, or of a type that cannot be read. {remedy}",
+            column=name,
+        ) from None
+
+
+def _checked_series(name: str, values: Any) -> pl.Series:
+    """Nobody checks whether Arrow's texts are UTF-8, and Polars trusts in it: one that is not would end the program."""
     kind = values.type
     if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-        values = values.cast(kind)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        with suppress(pa.ArrowNotImplementedError):  # of views, by older versions
+        chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+        words = [_checked_series(name, chunk.dictionary).to_arrow() for chunk in chunks]
+        pairs = zip(chunks, words, strict=True)
+        kind = pa.dictionary(kind.index_type, pa.large_string() if _is_text(kind.value_type) else kind.value_type)
+        chunks = [pa.DictionaryArray.from_arrays(chunk.indices, word.cast(kind.value_type)) for chunk, word in pairs]
+        return pl.Series(name, pl.from_arrow(pa.chunked_array(chunks, kind)))
+    if _is_text(kind):
+        try:
+            values.validate(full=True)
+        except pa.ArrowInvalid as error:
+            if "UTF8" not in str(error):
+                raise
             return repair_utf8(pl.Series(name, pl.from_arrow(values.cast(pa.large_binary()))), None, name)
     return pl.Series(name, pl.from_arrow(values))
 
 
 def frame_of_arrow(table: Any) -> pl.DataFrame:
     """A table of Arrow's, or a batch of one."""
-    return pl.DataFrame(
-        [of_arrow(name, values) for name, values in zip(table.schema.names, table.columns, strict=True)]
-    )
+    columns = zip(table.schema.names, table.columns, strict=True)
+    return pl.DataFrame([as_series(name, values) for name, values in columns])
+
+
+def _is_text(kind: Any) -> bool:
+    return str(kind) in ("string", "large_string", "string_view")
 
 
 def _in_known_steps(array: NDArray[Any]) -> NDArray[Any]:
@@ -118,10 +144,19 @@ def _is_array(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Python's own number or text in place of numpy's; dates and durations stay, since Python's are coarser."""
-    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
-        return value.item()
-    return value
+    """Python's own number or text in place of numpy's; dates and durations stay, since Python's are coarser.
+
+    One complex number makes all others of a column complex: those on the real line are real all the same.
+    """
+    if isinstance(value, np.longdouble):
+        return float(value)
+    if isinstance(value, complex | np.complexfloating) and not value.imag:
+        return float(value.real)
+    return (
+        value.item()
+        if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64)
+        else value
+    )
 
 
 def _written(values: list[Any]) -> list[str | None]:

@@ -35,7 +35,7 @@ from tacit.data.files import (
 from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
-from tacit.data.series import as_series, frame_of_arrow
+from tacit.data.series import as_series
 from tacit.data.sparse import check_matrix, libsvm_rows, matrix_persons, matrix_rows
 from tacit.errors import bad_parameter
 
@@ -262,11 +262,20 @@ def check_columns(data: Any, frame: pl.DataFrame, schema: Schema) -> None:
     present = frame.columns
     if isinstance(data, pl.LazyFrame):
         present = data.collect_schema().names()
-    elif hasattr(data, "iloc"):
-        present = [str(name) for name in data.columns]
+    elif _is_table(data):
+        present = [str(name) for name in _names_of(data)]
     names = name_absent(absent, present)
     persons = ", or pass whose each row is as persons=" if schema.unit.column in absent else ""
     raise SchemaError(f"The data have no column {names}. Correct the declared names{persons}.", column=absent[0])
+
+
+def _is_table(data: Any) -> bool:
+    """Whether something is a table of Arrow's, or of pandas', which is not imported for it."""
+    return isinstance(data, pa.Table | pa.RecordBatch) or (hasattr(data, "columns") and hasattr(data, "iloc"))
+
+
+def _names_of(table: Any) -> list[Any]:
+    return list(table.columns if hasattr(table, "iloc") else table.schema.names)
 
 
 def as_frame(data: Any, schema: Schema) -> pl.DataFrame:
@@ -276,11 +285,10 @@ def as_frame(data: Any, schema: Schema) -> pl.DataFrame:
     if isinstance(data, pl.LazyFrame):
         present = data.collect_schema().names()
         return data.select(name for name in schema.names_needed if name in present).collect()
-    if isinstance(data, pa.Table | pa.RecordBatch):
-        return frame_of_arrow(data)
-    if hasattr(data, "columns") and hasattr(data, "iloc"):  # pandas, without importing it
-        wanted = [name for name in schema.names_needed if name in data.columns]
-        twice = next((name for name in wanted if list(data.columns).count(name) > 1), None)
+    if _is_table(data):
+        present = _names_of(data)
+        wanted = [name for name in schema.names_needed if name in present]
+        twice = next((name for name in wanted if present.count(name) > 1), None)
         if twice is not None:
             raise SchemaError(f"The data have two columns {twice!r}. Rename or drop one of them.", column=twice)
         return pl.DataFrame([as_series(name, data[name]) for name in wanted])

@@ -283,7 +283,7 @@ def rows_of(data: Any, mask: Mask) -> Any:
         return data.iloc[places]
     if isinstance(data, pl.DataFrame | pl.Series):
         return data[places]
-    if isinstance(data, pa.Table | pa.Array | pa.ChunkedArray):
+    if isinstance(data, pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray):
         return data.take(pa.array(places))
     if isinstance(data, list | tuple):
         return [data[place] for place in places]

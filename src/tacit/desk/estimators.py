@@ -18,7 +18,7 @@ from sklearn.utils import validation
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.data.features import as_numbers
-from tacit.data.series import as_series
+from tacit.data.series import as_series, frame_of_arrow
 from tacit.desk.checks import check_classes
 from tacit.desk.cluster import table_visit
 from tacit.desk.counts import Visit
@@ -139,7 +139,7 @@ def known_frame(X: Any) -> Any:
     """Frames that scikit-learn does not know, Arrow's and lazy ones, as frames of Polars; all else as it is."""
     if isinstance(X, pl.LazyFrame):
         return X.collect()
-    return pl.DataFrame(pl.from_arrow(X)) if isinstance(X, pa.Table | pa.RecordBatch) else X
+    return frame_of_arrow(X) if isinstance(X, pa.Table | pa.RecordBatch) else X
 
 
 def as_array(X: Any, owner: str) -> Any:

@@ -232,6 +232,8 @@ def _reopen(address: str, sealed: bytes) -> Ledger:
 
 
 def _store(url: str | None) -> SqlStore:
+    if isinstance(url, str) and ("\x00" in url or not _is_utf8(url)):
+        raise bad_parameter("Ledger.open", "url", "a line of text in UTF-8", "other signs")
     if url is None or url in ("memory", ":memory:", "sqlite://", "sqlite:///:memory:"):
         return SqliteStore(None)
     if isinstance(url, str) and url.startswith("sqlite:///") and len(url) > len("sqlite:///"):
@@ -242,6 +244,14 @@ def _store(url: str | None) -> SqlStore:
         return PostgresStore(url)
     expected = "None (in memory), 'sqlite:///file.db' or 'postgresql://user@host/database'"
     raise bad_parameter("Ledger.open", "url", expected, url)
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _accounting(value: str | Accounting) -> Accounting:

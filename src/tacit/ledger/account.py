@@ -119,10 +119,10 @@ class Account:
         for one rule, one seed and one version of the data: :func:`tacit.split` sees to that. The ledger sees no rows:
         that the account of a part pays for the rows of that part alone is up to whoever uses them.
         """
-        names = [name, *parts]
-        if len(parts) < 2 or len(set(parts)) < len(parts) or not all(map(_is_plain, names)):
-            expected = "a name and at least two different parts, all plain words without '/' and ':'"
-            raise bad_parameter("Account.split", "name, parts", expected, (name, list(parts)))
+        several = isinstance(parts, list | tuple) and len(parts) > 1
+        if not several or not all(map(_is_plain, [name, *parts])) or len(set(parts)) < len(parts):
+            expected = "a name and a list of at least two different parts, all plain words without '/' and ':'"
+            raise bad_parameter("Account.split", "name, parts", expected, (name, parts))
         with self._writing() as (tx, state):
             known = state.splits.get(self.partition, {}).get(name)
             if known is None:
@@ -136,6 +136,8 @@ class Account:
         """Raise the total budget: an explicit act, recorded with its reason."""
         if not isinstance(reason, str) or not reason.strip():
             raise bad_parameter("raise_budget", "reason", "a sentence for the record", reason)
+        if not isinstance(budget, Budget):
+            raise bad_parameter("raise_budget", "budget", "a tacit.Budget", budget, "Write Budget(2.0), for example.")
         with self._writing() as (tx, state):
             if not state.budget < budget:
                 expected = f"above the present one ({state.budget})"
@@ -164,6 +166,9 @@ class Account:
         """
         if not isinstance(budget, Budget):
             raise bad_parameter("Account.spend", "budget", "a tacit.Budget", budget, "Write Budget(0.1), for example.")
+        for name, text in (("mechanism", mechanism), ("query", query)):
+            if not isinstance(text, str):
+                raise bad_parameter("Account.spend", name, "a text for the record", text)
         loss = Loss.approximate(budget.exact_epsilon, budget.exact_delta)
         return self.charge(Request({}, budget, loss, mechanism, query, simulation=False, steps=0), fresh=True)
 

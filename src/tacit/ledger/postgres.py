@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
-from tacit.errors import LedgerError, MissingExtraError
+from tacit.errors import LedgerError, MissingExtraError, ParameterError
 from tacit.ledger.store import Purpose, SqlStore
 
 _SETUP_LOCK = 0x7AC17  # any fixed number: serialises the creation of the tables
+
+_SIGN = "%[0-9a-fA-F]{2}"
+_HOST = rf"(?:\[[0-9a-fA-F:.]+\]|(?:[^:@/?,%\[\]]|{_SIGN})*)(?::[0-9]{{1,5}})?"
+_ADDRESS = re.compile(
+    rf"postgres(?:ql)?://(?:(?:[^:@/%]|{_SIGN})*(?::(?:[^@/%]|{_SIGN})*)?@)?"
+    rf"(?P<hosts>{_HOST}(?:,{_HOST})*)(?P<database>(?:/(?:[^?%]|{_SIGN})*)?)(?:\?(?:[^%]|{_SIGN})*)?"
+)
+"""An address as libpq reads it. It says aloud what it cannot read, which may be a piece of a password."""
 
 
 class PostgresStore(SqlStore):
@@ -19,9 +27,14 @@ class PostgresStore(SqlStore):
     blob = "BYTEA"
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        host = parts.hostname or "localhost"
-        super().__init__(f"postgresql://{host}{f':{parts.port}' if parts.port else ''}{parts.path}")
+        found = _ADDRESS.fullmatch(url)
+        if found is None:
+            raise ParameterError(
+                "The 'url' parameter of Ledger.open must be postgresql://user:password@host:port/database. Got another "
+                "address, which is not shown, as it may hold a password. In a name or a password write @ as %40, "
+                "/ as %2F and % as %25; a port is a number."
+            )
+        super().__init__(f"postgresql://{found['hosts'] or 'localhost'}{found['database']}")
         self._dsn = url  # holds the password: never shown
 
     @property
@@ -80,6 +93,8 @@ class PostgresStore(SqlStore):
         """Name the server, the trouble and the remedy; never the password."""
         import psycopg
 
+        if isinstance(error, UnicodeDecodeError):
+            return LedgerError(f"The address of the PostgreSQL ledger at {self.url} is not UTF-8. Correct its % signs.")
         if not isinstance(error, psycopg.Error):
             return None
         state = error.sqlstate or ""

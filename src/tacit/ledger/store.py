@@ -261,6 +261,11 @@ class SqlStore(ABC):
                 yield
             except TacitError:
                 raise
+            except UnicodeEncodeError:
+                raise LedgerError(
+                    "A name, a reason or a description for the ledger is no valid text: it cannot be written in UTF-8. "
+                    "Nothing was charged."
+                ) from None
             except Exception as error:
                 translated = self.translate(error)
                 if translated is None:

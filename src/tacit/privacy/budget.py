@@ -25,7 +25,7 @@ def exact(value: object, owner: str, name: str, expected: str, remedy: str = "")
         raise bad_parameter(owner, name, expected, value, remedy)
     try:
         number = float(value)
-    except OverflowError:
+    except (OverflowError, ValueError):  # too large, or a NaN that signals
         number = math.inf
     if not math.isfinite(number):
         raise bad_parameter(owner, name, expected, value, remedy)
