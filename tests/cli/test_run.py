@@ -121,7 +121,7 @@ def test_scores_stream_out_in_every_format(capsys: pytest.CaptureFixture[str]) -
         assert "private data again" in out
         scored = read(f"s.{suffix}")
         assert scored.columns == ["id", "prediction", "score"]
-        assert scored["id"].to_list() == [*range(N)] if suffix == "csv" else [str(i) for i in range(N)]
+        assert scored["id"].to_list() == ([*range(N)] if suffix == "csv" else [str(i) for i in range(N)])
         assert scored["score"].to_list() == expected
     assert sorted(file.name for file in Path().iterdir() if file.name.startswith((".", "s."))) == [
         "s.csv",

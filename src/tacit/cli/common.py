@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.ledger import DEFAULT_LEDGER
+from tacit.cli.ledger import add_ledger
 from tacit.errors import LedgerError, TacitError, bad_parameter
 
 if TYPE_CHECKING:
@@ -48,9 +47,7 @@ def add_account(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     text = "the column that names the person, or 'row' (default: as the schema, the model or the account says, or row)"
     group.add_argument("--unit", metavar="COL", help=text)
     group.add_argument("--rows-per-unit", type=int, metavar="M", help="rows used of each person, with --unit")
-    default = os.environ.get("TACIT_LEDGER", DEFAULT_LEDGER)
-    text = "where the budget is kept: sqlite:///file or postgresql://… (%(default)s)"
-    group.add_argument("--ledger", metavar="URL", default=default, help=text)
+    add_ledger(group)
     text = "the account; it is created with this ε and δ if it is not there (default: the file's name)"
     group.add_argument("--dataset", metavar="NAME", help=text)
     text = "a name for this version of the data (default: a fingerprint; on Spark for local files alone)"
