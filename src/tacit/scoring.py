@@ -163,6 +163,12 @@ def private_curve(
     return RocCurve(binned, (0.0, 1.0), classes[-1])
 
 
+def rehearse_curve(part: Part, budget: Budget, unit: Unit, owner: str) -> None:
+    """Release a curve of no rows, paid from an account of its own: a price that cannot be served is refused here."""
+    payer = one_off(None, budget, owner, unit)
+    release_curve(part.without_rows(), np.asarray, name="rehearsal", budget=budget, account=payer, random_state=0)
+
+
 def score_batches(
     model: Any,
     data: str | Path,
@@ -174,8 +180,8 @@ def score_batches(
 ) -> Iterator[pl.DataFrame]:
     """Apply a model to the rows of files, batch by batch: kept columns, ``prediction`` and ``score``.
 
-    The score is the probability of the last class. What comes out is as private as the rows; so is ``dropped``, which
-    gets the file of each record that is left out.
+    The score is the probability of the last class. Columns kept of JSON Lines hold Python's objects. What comes out is
+    as private as the rows; so is ``dropped``, which gets the file of each record that is left out.
     """
     schema, column = _needed(model, text)
     names = [column] if column else [one.name for one in schema.columns]
@@ -187,11 +193,11 @@ def score_batches(
         raise bad_parameter("score", "keep", "columns that are named once each", twice)
     kind = {"U": pl.String, "O": pl.String, "f": pl.Float64, "b": pl.Boolean}.get(model.classes_.dtype.kind, pl.Int64)
     seen = False
-    for frame in read_columns(data, list(dict.fromkeys([*names, *keep])), options, dropped):
-        rows = texts_of(frame.select(column)) if column else frame.select(names)
+    for frame, kept in read_columns(data, names, options, dropped, keep):
+        rows = texts_of(frame) if column else frame
         chances = model.predict_proba(rows) if len(frame) else np.zeros((0, len(model.classes_)))
         labels = pl.Series("prediction", model.classes_[chances.argmax(axis=1)].tolist(), dtype=kind)
-        yield pl.DataFrame([*frame.select(keep).get_columns(), labels, pl.Series("score", chances[:, -1])])
+        yield pl.DataFrame([*kept.get_columns(), labels, pl.Series("score", chances[:, -1])])
         seen = True
     if not seen:
         yield pl.DataFrame(schema=dict.fromkeys(keep, pl.String) | {"prediction": kind, "score": pl.Float64})

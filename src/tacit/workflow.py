@@ -21,7 +21,7 @@ from tacit.desk.parts import (
     open_part,
     rows_for_fit,
 )
-from tacit.desk.payer import check_funds
+from tacit.desk.payer import check_funds, one_off
 from tacit.desk.schemas import Schema
 from tacit.errors import TacitError, bad_parameter
 from tacit.evaluation.curve import RocCurve
@@ -42,7 +42,7 @@ from tacit.report.html import page
 from tacit.report.receipts import account_state, whole_receipt
 from tacit.report.result import Result
 from tacit.report.summary import summarise
-from tacit.scoring import private_curve
+from tacit.scoring import private_curve, rehearse_curve
 
 ENGINES = {"local": "this machine", "spark": "Spark"}
 
@@ -179,12 +179,15 @@ class Workflow:
             return self._run(X, y, persons, progress or (lambda _: None), ledgers)
 
     def _run(self, X: Any, y: Any, persons: Any, tell: Progress, ledgers: ExitStack) -> Result:
-        unit, open_account = self._payer(X, ledgers)
+        unit, found = self._payer(ledgers)
         tell("open")
         part = self._open(X, y, persons, unit)
         coin_limit(self.test_size)
         candidate = self._candidate(part)  # a wrong one is refused before anything is registered
-        account = open_account()
+        rehearse_curve(part, self._budget("evaluate"), unit, OWNER)
+        if found is None and self.ledger is not None:  # an account that is made stays
+            self._rehearse_fit(candidate, part, unit)
+        account = found or self._create_account(X, unit, ledgers)
         tell("split")
         train, test, accounts = part.split(float(self.test_size), account, self.random_state)
         self._check_funds(accounts)
@@ -216,8 +219,8 @@ class Workflow:
 
     # -- paying -------------------------------------------------------------------------------------------------------
 
-    def _payer(self, X: Any, ledgers: ExitStack) -> tuple[Unit, Callable[[], Account]]:
-        """What is protected, and a way to the account: one that does not exist is made when the data were looked at."""
+    def _payer(self, ledgers: ExitStack) -> tuple[Unit, Account | None]:
+        """What is protected, and the account; one that does not exist is made when nothing is left to be refused."""
         found = self.account
         declared = None if self.unit else declared_unit(self.schema, self._theirs)
         if found is not None and (not isinstance(found, Account) or self.ledger is not None):
@@ -227,13 +230,12 @@ class Workflow:
                 raise bad_parameter(OWNER, "dataset", "the name of the data set's account in the ledger", None)
             found = ledgers.enter_context(existing_account(self.ledger, self.dataset))
         if found is None:
-            unit = self.unit or declared or Unit.row()
-            return unit, lambda: self._create_account(X, unit, ledgers)
+            return self.unit or declared or Unit.row(), None
         if self.unit is not None and found.unit != self.unit:
             remedy = "Leave 'unit' out to take the account's."
             raise bad_parameter(OWNER, "unit", f"the account's ({found.unit})", str(self.unit), remedy)
         remedy = "Open an account for the schema's unit, or say by 'unit' that the account's is meant."
-        return check_declared(found.unit, declared, "The schema", remedy), lambda: found
+        return check_declared(found.unit, declared, "The schema", remedy), found
 
     def _create_account(self, X: Any, unit: Unit, ledgers: ExitStack) -> Account:
         name = self.dataset or (Path(str(X)).name if is_path(X) else None) or "data"
@@ -331,6 +333,12 @@ class Workflow:
         model = candidate.fit(X, y, persons=people)
         forget_account(model)
         return model
+
+    def _rehearse_fit(self, candidate: Any, part: Part, unit: Unit) -> None:
+        """Fit a copy without rows, paid from an account of its own. A black box is not asked to."""
+        inner = candidate.classifier if isinstance(candidate, SelectingClassifier) else candidate
+        if not isinstance(inner, BlackBoxClassifier):
+            self._fit(clone(candidate), part.without_rows(), one_off(None, self.budget, OWNER, unit))
 
     # -- telling ------------------------------------------------------------------------------------------------------
 

@@ -125,6 +125,30 @@ def test_a_workflow_refuses_a_classifier_that_does_not_fit_before_it_is_charged(
     assert account.spent.epsilon == 0
 
 
+@pytest.mark.parametrize("shares", [{"train": 1, "evaluate": 1e-12}, {"train": 1e-13, "evaluate": 1}])
+def test_a_workflow_that_cannot_end_does_not_begin(shares: dict[str, float]) -> None:
+    ledger = tacit.Ledger.open()
+    with pytest.raises(tacit.ParameterError, match="noise scale"):
+        tacit.Workflow(1.0, ledger=ledger, dataset="data", shares=shares).run(X, Y)
+    assert ledger.accounts() == [], "an account that is made stays, with this budget"
+    account = ledger.account("data", budget=tacit.Budget(1.0))
+    with pytest.raises(tacit.ParameterError, match="noise scale"):
+        tacit.Workflow(1.0, account=account, shares=shares).run(X, Y)
+    assert account.spent.epsilon == 0
+
+
+def test_a_black_box_is_not_asked_to_rehearse() -> None:
+    sizes = []
+
+    def learn(rows: Any, labels: Any, epsilon: float) -> Any:
+        sizes.append(len(labels))
+        return lambda rows: np.full(len(rows), 0.5)
+
+    ledger = tacit.Ledger.open()
+    tacit.Workflow(1.0, ledger=ledger, dataset="data", classifier=learn).run(X, Y)
+    assert len(sizes) == 1
+
+
 def test_a_classifier_of_texts_wants_no_schema() -> None:
     schema = tacit.Schema.from_toml(SCHEMA)
     with pytest.raises(tacit.ParameterError, match="one for a table"):

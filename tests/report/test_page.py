@@ -117,6 +117,12 @@ def test_an_unknown_curve_is_not_dressed_up() -> None:
     assert "nothing can be said" in text
     assert "Confusion matrix" not in text
     assert "Points on the curve" not in text
+    nothing = summarise(question={}, curve=curve, receipts=[curve.receipt])
+    assert "shows how well" not in page(replace(nothing, features=[], n_features=0))
+
+
+def test_parts_may_have_paid_less_than_was_asked(summary: Summary) -> None:
+    assert "ε at most" in page(summary), "shares may give a part less"
 
 
 def test_a_list_says_what_is_on_it(summary: Summary) -> None:
@@ -124,6 +130,7 @@ def test_a_list_says_what_is_on_it(summary: Summary) -> None:
     assert "small ones may be chance" not in page(summary)
     none, one = replace(summary, features=[], n_features=0), (summary.features or [])[:1]
     assert "No single feature can be told from noise" in page(none)
+    assert "the curve shows how well that works" in page(none)
     assert "The one feature that can be told" in page(replace(summary, features=one, n_features=1))
     assert "small ones may be chance" in page(replace(summary, told=False))
 

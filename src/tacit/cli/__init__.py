@@ -14,6 +14,9 @@ from tacit.errors import TacitError
 EXIT_USER_ERROR = 2
 OPTIONS = {name: f"--{name}" for name in ("format", "header", "delimiter", "quote")} | {"folder": "--data"}
 """Parameters of Python that remedies speak of, as options."""
+OWNERS = ("Workflow", "split", "FileOptions", "TextClassifier", "score", "evaluate", "forecast")
+"""Whose parameters are options of the same name."""
+OTHERS = {"'max_rows' parameter of Unit": "--rows-per-unit", "'url' parameter of Ledger.open": "--ledger"}
 
 
 def program() -> NoReturn:
@@ -51,12 +54,16 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _with_options(message: str) -> str:
-    """A remedy in the words of the command line: --header rather than header=."""
+    """An error in the words of the command line: --test-size rather than test_size, --header rather than header=."""
 
     def option(found: re.Match[str]) -> str:
         name, value = OPTIONS[found[2]], found[3].replace("...", "")
         return f"{found[1]} {name} {value}".rstrip()
 
+    for words, name in OTHERS.items():
+        message = message.replace(f"The {words} must", f"The {name!r} option must")
+    own = rf"^The '(\w+)' parameter of (?:{'|'.join(OWNERS)}) must"
+    message = re.sub(own, lambda found: f"The '--{found[1].replace('_', '-')}' option must", message)
     return re.sub(rf"\b([Pp]ass) ({'|'.join(OPTIONS)})=('[^']*'|\.\.\.|)", option, message)
 
 

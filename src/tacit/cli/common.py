@@ -49,7 +49,7 @@ def add_account(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     text = "the column that names the person, or 'row' (default: as the schema, the model or the account says, or row)"
     group.add_argument("--unit", metavar="COL", help=text)
     group.add_argument("--rows-per-unit", type=int, metavar="M", help="rows used of each person, with --unit")
-    add_ledger(group, "where the budget is kept: sqlite:///file or postgresql://…")
+    add_ledger(group)
     text = "the account; it is created with this ε and δ if it is not there (default: the file's name)"
     group.add_argument("--dataset", metavar="NAME", help=text)
     text = "a name for this version of the data (default: a fingerprint; on Spark for local files alone)"

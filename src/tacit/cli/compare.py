@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     first, second = _stored(arguments) if arguments.data is None else _evaluated(arguments)
     verdict = compare(first, second)
     low, high = verdict.interval()
-    apart = max(verdict.probability, 1 - verdict.probability) >= SURE and not (first.unknown or second.unknown)
+    apart = max(verdict.probability, 1 - verdict.probability) >= SURE and not verdict.unknown
     better = None if not apart else "A" if verdict.probability > 0.5 else "B"
     facts = {
         "A": {"name": arguments.first} | common.curve_facts(first),
@@ -43,9 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
         "probability_that_A_is_better": verdict.probability,
         "difference": verdict.difference,
         "interval": [low, high],
+        "unknown": verdict.unknown,
         "told_apart": apart,
         "better": better,
     }
+    if arguments.data is not None:
+        facts |= {"epsilon": arguments.epsilon, "delta": arguments.delta}
     if target is not None:
         from tacit.report.files import draw
 
@@ -61,21 +64,16 @@ def _stored(arguments: argparse.Namespace) -> tuple[Any, Any]:
 
 
 def _evaluated(arguments: argparse.Namespace) -> tuple[Any, Any]:
-    """Both on the same rows, one after the other: their costs add up to what was asked for."""
+    """Both on the same rows: their costs add up to what was asked for."""
     from tacit.models.storage import load
-    from tacit.privacy.budget import Budget
 
     if arguments.epsilon is None:
         raise bad_parameter("tacit compare", "--epsilon", "given together with DATA", None)
-    whole = Budget(arguments.epsilon, arguments.delta)
     models = [load(name) for name in _names(arguments)]
     unit = _unit(models, arguments)
     with common.interruptible(arguments.ledger, common.dataset_of(arguments)):
-        halves = [
-            evaluate.curve_of(model, arguments, whole.exact_epsilon / 2, whole.exact_delta / 2, unit)
-            for model in models
-        ]
-    return halves[0], halves[1]
+        first, second = evaluate.curves_of(models, arguments, unit)
+    return first, second
 
 
 def _unit(models: list[Any], arguments: argparse.Namespace) -> Any:
@@ -96,11 +94,20 @@ def _names(arguments: argparse.Namespace) -> tuple[str, str]:
 def _text(arguments: argparse.Namespace, facts: dict[str, Any], first: Any, second: Any) -> str:
     low, high = facts["interval"]
     lines = [f"A  {arguments.first}: {common.curve_line(first)}", f"B  {arguments.second}: {common.curve_line(second)}"]
-    difference = f"Difference in AUC (A − B) {facts['difference']:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
-    lines.append(f"{difference}; A is better with probability {facts['probability_that_A_is_better']:.2f}.")
     spent = max(first.receipt["epsilon"], second.receipt["epsilon"])
+    if facts["unknown"]:
+        lines.append("Where a curve is unknown, so is the difference.")
+    else:
+        difference = f"Difference in AUC (A − B) {facts['difference']:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
+        lines.append(f"{difference}; A is better with probability {facts['probability_that_A_is_better']:.2f}.")
     if facts["told_apart"]:
         lines.append(f"They can be told apart: {facts['better']} is better.")
     else:
         lines.append(f"They cannot be told apart at ε = {spent:g}: more rows or a larger ε would be needed.")
+    if arguments.data is not None:
+        receipt = first.receipt
+        where = f"on {receipt['dataset']!r} in {receipt['ledger']['url']}"
+        lines.append(
+            f"Cost ε = {arguments.epsilon:g}, half of it for each curve, {where}; protected: {receipt['unit']}"
+        )
     return "\n".join(lines)

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         common.interruptible(arguments.ledger, common.dataset_of(arguments)),
         common.output_folder(arguments.out, "tacit evaluate") as folder,
     ):
-        curve = curve_of(model, arguments, arguments.epsilon, arguments.delta, model_unit(model))
+        (curve,) = curves_of([model], arguments, model_unit(model))
         files = [] if folder is None else save_curve(curve, curve.receipt, folder)
     facts = common.curve_facts(curve) | {
         "epsilon": curve.receipt["epsilon"],
@@ -50,23 +50,32 @@ def run(arguments: argparse.Namespace) -> int:
         "files": [str(file) for file in files],
         "receipt": curve.receipt.to_dict(),
     }
-    cost = f"Cost ε = {curve.receipt['epsilon']:g} on {curve.receipt['dataset']!r} in {arguments.ledger}"
+    cost = f"Cost ε = {curve.receipt['epsilon']:g} on {curve.receipt['dataset']!r} in {curve.receipt['ledger']['url']}"
     cost += f"; protected: {curve.receipt['unit']}"
     return common.show(arguments, facts, f"{common.curve_line(curve)}\n{cost}")
 
 
-def curve_of(model: Any, arguments: argparse.Namespace, epsilon: Any, delta: Any, unit: Any) -> Any:
-    """The private curve of one model; what is wrong with the data is said before the account is made.
+def curves_of(models: list[Any], arguments: argparse.Namespace, unit: Any) -> list[Any]:
+    """The private curves of models on the same rows, for equal shares of what was asked for: their costs add up.
 
-    ``unit`` is the person whom the model protects, if it does.
+    What is wrong with the data or the price is said before the account is made, and before the first curve is charged.
+    ``unit`` is the person whom the models protect, if they do.
     """
+    from tacit.desk.payer import check_funds
     from tacit.privacy.budget import Budget
-    from tacit.scoring import part_for, private_curve
+    from tacit.scoring import part_for, private_curve, rehearse_curve
 
+    whole = Budget(arguments.epsilon, arguments.delta)
+    each = Budget(whole.exact_epsilon / len(models), whole.exact_delta / len(models))
     columns = {"label": arguments.label, "text": arguments.text}
+    how = {"options": common.file_options(arguments), "version": arguments.data_version, "strict": arguments.strict}
     with common.paying(arguments, unit) as (unit, account), common.progress(1, quiet=arguments.json) as tell:
         tell("evaluate")
-        how = {"options": common.file_options(arguments), "version": arguments.data_version, "strict": arguments.strict}
-        part = part_for(model, arguments.data, None, unit, **how, **columns)
-        payer = account(Budget(arguments.epsilon, arguments.delta))
-        return private_curve(model, part, Budget(epsilon, delta), payer, classes=tuple(model.classes_.tolist()))
+        parts = [part_for(model, arguments.data, None, unit, **how, **columns) for model in models]
+        rehearse_curve(parts[0], each, unit, "evaluate")
+        payer = account(whole)
+        check_funds(payer, whole, "this evaluation")
+        return [
+            private_curve(model, part, each, payer, classes=tuple(model.classes_.tolist()))
+            for model, part in zip(models, parts, strict=True)
+        ]

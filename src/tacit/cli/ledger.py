@@ -26,7 +26,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     create.add_argument("name", help="name of the data set")
     create.add_argument("--epsilon", type=float, required=True, help="total ε")
     create.add_argument("--delta", type=float, default=0.0, help="total δ (default: 0, pure privacy)")
-    create.add_argument("--unit", metavar="COLUMN", help="column that names the person (default: each row is a unit)")
+    create.add_argument("--unit", metavar="COLUMN", help="column that names the person, or 'row' (default: row)")
     create.add_argument("--rows-per-unit", type=int, metavar="M", help="rows kept of each person, with --unit")
     create.add_argument("--accounting", choices=["concentrated", "basic"], help="how charges with δ add up")
 
@@ -51,19 +51,20 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     more.add_argument("--reason", required=True, help="why, for the record")
 
 
+def add_ledger(parser: Any) -> None:
+    """The option that names the ledger; help shows its default without a password."""
+    default = os.environ.get("TACIT_LEDGER", DEFAULT_LEDGER)
+    shown = without_password(default).replace("%", "%%")
+    text = f"where the budget is kept: sqlite:///file or postgresql://… (default: as TACIT_LEDGER says, now {shown})"
+    parser.add_argument("--ledger", metavar="URL", default=default, help=text)
+
+
 def _verb(verbs: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=text)
-    add_ledger(parser, "sqlite:///file or postgresql://…")
+    add_ledger(parser)
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
     parser.set_defaults(run=run)
     return parser
-
-
-def add_ledger(parser: Any, text: str) -> None:
-    """Add ``--ledger``; help shows its default without a password."""
-    default = os.environ.get("TACIT_LEDGER", DEFAULT_LEDGER)
-    shown = without_password(default).replace("%", "%%")
-    parser.add_argument("--ledger", metavar="URL", default=default, help=f"{text} ({shown})")
 
 
 def _create(arguments: argparse.Namespace) -> int:
@@ -124,7 +125,7 @@ def _raise(arguments: argparse.Namespace) -> int:
 
 
 def _unit(column: str | None, rows: int | None) -> Unit:
-    if column is None:
+    if column is None or (column == "row" and rows is None):
         if rows is not None:
             raise bad_parameter("tacit ledger create", "--rows-per-unit", "given together with --unit", rows)
         return Unit.row()

@@ -37,7 +37,7 @@ def _draft(arguments: argparse.Namespace) -> int:
     if (arguments.file is None) == (arguments.columns is None):
         raise bad_parameter("tacit schema draft", "FILE", "given, or --columns instead", arguments.file)
     if arguments.columns is not None:
-        text = draft([name.strip() for name in arguments.columns.split(",")], public=False)
+        text = draft(common.words(arguments.columns), public=False)
     else:
         text = draft(arguments.file, public=arguments.public, options=common.file_options(arguments))
     if arguments.out is None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import TYPE_CHECKING, Any
 
 from tacit.cli import common
 from tacit.errors import bad_parameter
+
+if TYPE_CHECKING:
+    import polars as pl
 
 TEXT = (
     "apply a released model to rows: CSV, Parquet or JSON Lines out. The scores of private rows are private data "
@@ -104,14 +109,53 @@ class _Lines:
 
     def write(self, batch: Any) -> None:
         if self._kind == "csv":
-            _refuse_nested(batch)
-            batch.write_csv(self._file, include_header=self._first)
+            plain = _typed(batch)
+            _refuse_nested(plain)
+            plain.write_csv(self._file, include_header=self._first)
+        elif any(_is_json(series) for series in batch):
+            self._file.write(_json_lines(batch))
         else:
             batch.write_ndjson(self._file)
         self._first = False
 
     def close(self) -> None:
         """Nothing is left to write."""
+
+
+def _json_lines(batch: pl.DataFrame) -> bytes:
+    """Records of which some values are JSON's: each comes out as it went in."""
+    records = zip(*(series.to_list() for series in batch), strict=True)
+    lines = [json.dumps(dict(zip(batch.columns, record, strict=True)), ensure_ascii=False) for record in records]
+    # Half of a surrogate pair has no UTF-8: it is written as JSON escapes it.
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+
+
+def _typed(batch: pl.DataFrame) -> pl.DataFrame:
+    """Values of JSON in columns of a type: truth values or numbers where all are, texts otherwise."""
+    return batch.with_columns(_typed_series(series) for series in batch if _is_json(series))
+
+
+def _is_json(series: pl.Series) -> bool:
+    return str(series.dtype) == "Object"
+
+
+def _typed_series(series: pl.Series) -> pl.Series:
+    import polars as pl
+
+    values = series.to_list()
+    kinds = {type(value) for value in values} - {NoneType}
+    if kinds & {list, dict}:
+        expected = "columns without lists and objects"
+        raise bad_parameter("tacit score", "--keep", expected, series.name, "Write .jsonl instead.")
+    if kinds == {bool}:
+        return pl.Series(series.name, values, dtype=pl.Boolean)
+    if kinds == {int} and all(value is None or -(2**63) <= value < 2**63 for value in values):
+        return pl.Series(series.name, values, dtype=pl.Int64)
+    if float in kinds and kinds <= {int, float} and all(abs(value) < 2**53 for value in values if type(value) is int):
+        return pl.Series(series.name, values, dtype=pl.Float64, strict=False)
+    texts = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+    whole = [text and text.encode("utf-8", "replace").decode() for text in texts]
+    return pl.Series(series.name, whole, dtype=pl.String)
 
 
 def _refuse_nested(batch: Any) -> None:
@@ -132,7 +176,7 @@ class _Parquet:
         import pyarrow as pa  # type: ignore[import-untyped]
         import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-        table = batch.to_arrow()
+        table = _typed(batch).to_arrow()
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._file, table.schema)
         try:

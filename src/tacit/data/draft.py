@@ -17,7 +17,7 @@ import polars as pl
 
 from tacit.data.errors import SourceError
 from tacit.data.features import as_numbers, plain_text
-from tacit.data.files import FileOptions, column_names, format_of, list_files, pieces, reading
+from tacit.data.files import FileOptions, column_names, format_of, list_files, other_delimiter, pieces, reading
 from tacit.data.text import token_hashes
 
 _LABELS = ("label", "labels", "class", "target", "y", "outcome", "category", "sentiment", "income", "readmitted")
@@ -67,6 +67,8 @@ def draft(source: str | Path | Sequence[str], *, public: bool, options: FileOpti
         names = column_names(path, settled)
     if not names:
         raise SourceError(f"The file {str(path)!r} names no columns. Pass header=.", file=str(path))
+    if settled.format in ("csv", "tsv") and (hint := other_delimiter(names)):
+        raise SourceError(f"The header of {str(path)!r} is a single name. Check the file{hint}.", file=str(path))
     if not public:
         return _from_names(names)
     found = pieces(path, names, settings, batch_rows=1 << 14, strict=False)

@@ -156,11 +156,11 @@ def _absent(path: Path, absent: list[str], present: list[str], *, delimited: boo
     names = name_absent(absent, present, likeness=1.0 if delimited else 0.75)
     remedy = "All files must hold every column that is declared: correct the names"
     if delimited:
-        remedy += f", or pass header= for a file that has no header line{_other_delimiter(present)}"
+        remedy += f", or pass header= for a file that has no header line{other_delimiter(present)}"
     return SourceError(f"The file {str(path)!r} has no column {names}. {remedy}.", file=str(path), column=absent[0])
 
 
-def _other_delimiter(names: list[str]) -> str:
+def other_delimiter(names: list[str]) -> str:
     """A hint where a header came out as one name: the usual delimiter that it has in it."""
     found = [sign for sign in ";\t|," if len(names) == 1 and sign in names[0]]
     return f", or pass delimiter={found[0]!r}, which stands in its first line" if found else ""
@@ -209,10 +209,12 @@ def pieces(
     batch_rows: int,
     strict: bool,
     dropped: list[Path] | None = None,
+    keep: tuple[str, ...] = (),
 ) -> Iterator[Piece]:
     """Read a file in pieces of about ``batch_rows`` rows; memory does not grow with the file.
 
-    ``dropped`` gets an entry for each record that is left out: how many there are is as private as the rows.
+    ``dropped`` gets an entry for each record that is left out: how many there are is as private as the rows. Of JSON
+    Lines, columns in ``keep`` come as they are as well.
     """
     settled = options.settled(format_of(path, options))
     odd = [] if dropped is None else dropped
@@ -221,7 +223,7 @@ def pieces(
         "tsv": lambda: readers.delimited(path, columns, settled, batch_rows, strict, odd),
         "parquet": lambda: readers.typed(parquet_frames, path, columns, batch_rows),
         "arrow": lambda: readers.typed(arrow_frames, path, columns, batch_rows),
-        "jsonl": lambda: readers.json_lines(path, columns, batch_rows, strict, odd),
+        "jsonl": lambda: readers.json_lines(path, columns, batch_rows, strict, odd, keep),
         "libsvm": lambda: readers.line_frames(path, batch_rows),
     }
     with reading(path):

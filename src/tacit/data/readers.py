@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -72,10 +72,11 @@ class FileOptions:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Piece:
-    """Some consecutive records of a file, and where they are from."""
+    """Some consecutive records of a file, and where they are from; ``kept`` are values of JSON as they were."""
 
     frame: pl.DataFrame
     where: Where
+    kept: dict[str, list[Any]] = field(default_factory=dict)
 
 
 def column_names(path: Path, options: FileOptions) -> list[str]:
@@ -335,10 +336,13 @@ def line_frames(path: Path, batch_rows: int) -> Iterator[Piece]:
         yield Piece(pl.DataFrame([repair_utf8(series, None, LINE)]), where)
 
 
-def json_lines(path: Path, columns: list[str], batch_rows: int, strict: bool, dropped: list[Path]) -> Iterator[Piece]:
+def json_lines(
+    path: Path, columns: list[str], batch_rows: int, strict: bool, dropped: list[Path], keep: tuple[str, ...] = ()
+) -> Iterator[Piece]:
     """Read JSON Lines; all values come as text. ``dropped`` gets an entry for each line that is."""
     for before, lines in _numbered(path, batch_rows):
         values: dict[str, list[str | None]] = {name: [] for name in columns}
+        kept: dict[str, list[Any]] = {name: [] for name in keep}
         numbers: list[int] = []
         for place, line in enumerate(lines):
             if not line.strip():
@@ -361,9 +365,11 @@ def json_lines(path: Path, columns: list[str], batch_rows: int, strict: bool, dr
                 _refuse_absent(record, columns, number, path)
             for name in columns:
                 values[name].append(_json_text(record.get(name), name, number, path, strict))
+            for name in keep:
+                kept[name].append(record.get(name))
             numbers.append(number)
         frame = pl.DataFrame(values, schema=dict.fromkeys(columns, pl.String))
-        yield Piece(frame, Where(str(path), numbers.__getitem__))
+        yield Piece(frame, Where(str(path), numbers.__getitem__), kept)
 
 
 def _refuse_absent(record: dict[str, Any], columns: list[str], line: int, path: Path) -> None:

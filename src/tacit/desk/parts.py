@@ -86,6 +86,10 @@ class Part:
         """The rows; for the desk."""
         return self._table
 
+    def without_rows(self) -> Part:
+        """The same public description, and not one row: for rehearsals."""
+        return Part(self.kind, Table(self.schema, lambda: iter(()), lambda: "no rows"))
+
     def split(
         self, test_size: float, account: Account, seed: int | None = None
     ) -> tuple[Part, Part, dict[str, Account]]:
@@ -159,17 +163,30 @@ def is_text_schema(schema: Schema) -> bool:
 
 
 def read_columns(
-    data: str | Path, columns: list[str], options: FileOptions | None = None, dropped: list[Path] | None = None
-) -> Iterator[pl.DataFrame]:
-    """Read some columns of files, batch by batch, in the order of the rows. The rows are the user's own."""
+    data: str | Path,
+    columns: list[str],
+    options: FileOptions | None = None,
+    dropped: list[Path] | None = None,
+    keep: tuple[str, ...] = (),
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Read some columns of files, batch by batch, in the order of the rows. The rows are the user's own.
+
+    The columns to keep come beside the others, and those of JSON Lines as Python's objects: a number stays one.
+    """
     settings = options or FileOptions()
     paths = list_files(data)
     for path in paths:
         if format_of(path, settings) == "libsvm":
             raise SchemaError(f"The file {str(path)!r} is libsvm, which has no names of columns.", file=str(path))
-    check_files(paths, columns, settings, by_content=True)
-    how: dict[str, Any] = {"batch_rows": BATCH_ROWS, "strict": False, "dropped": dropped}
-    return (piece.frame for path in paths for piece in pieces(path, columns, settings, **how))
+    names = list(dict.fromkeys([*columns, *keep]))
+    check_files(paths, names, settings, by_content=True)
+    how: dict[str, Any] = {"batch_rows": BATCH_ROWS, "strict": False, "dropped": dropped, "keep": keep}
+    found = (piece for path in paths for piece in pieces(path, names, settings, **how))
+    return ((piece.frame.select(columns), _kept(piece.frame.select(keep), piece.kept)) for piece in found)
+
+
+def _kept(frame: pl.DataFrame, as_they_were: dict[str, list[Any]]) -> pl.DataFrame:
+    return frame.with_columns(pl.Series(name, values, dtype=pl.Object) for name, values in as_they_were.items())
 
 
 def open_part(

@@ -158,10 +158,11 @@ def features(summary: Summary) -> str:
         return ""
     if not summary.features:
         text = (
-            "<p>No single feature can be told from noise. The model may still tell rows apart, as it adds up many of "
-            "them: the curve shows how well that works.</p>"
+            "No single feature can be told from noise. The model may still tell rows apart, as it adds up many of them"
         )
-        return section("features", "What it looks at", text)
+        if summary.auc is not None and not summary.auc["unknown"]:
+            text += ": the curve shows how well that works"
+        return section("features", "What it looks at", f"<p>{text}.</p>")
     bad, good = (escape(name) for name in sides(summary))
     most = max(abs(feature["weight"]) for feature in summary.features) or 1.0
     rows = "".join(_bar(feature, 50 / most) for feature in summary.features)
