@@ -7,8 +7,11 @@ the others are read, one row more could change the persons, the labels and the c
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
+import sys
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,7 @@ from tacit.errors import ParameterError
 MOST_BITS = 1024
 """Whole numbers of more bits are written in hexadecimal: Python refuses to write them out."""
 
+_LARGEST = Fraction(sys.float_info.max)
 _TRAILING = re.compile(r"(\.[0-9]*?)0+(?=$|[+-])")  # zeros at the end of a fraction, before the zone if there is one
 
 
@@ -44,6 +48,9 @@ def as_series(name: str, values: Any) -> pl.Series:
     if array.ndim != 1:
         got = f"{array.ndim} dimensions" if array.ndim else type(values).__name__
         raise ParameterError(f"{name!r} must be one-dimensional: a list, an array or one column of a frame. Got {got}.")
+    if isinstance(values, np.ma.MaskedArray):  # what is masked is missing
+        mask = np.ma.getmaskarray(values)
+        return _object_series(name, [None if gap else value for gap, value in zip(mask, array, strict=True)])
     if array.dtype.kind == "c":  # one such number makes all others of a column complex
         return _object_series(name, [number if number.imag else number.real for number in array.tolist()])
     if array.dtype.kind in "OUT":
@@ -80,6 +87,8 @@ def _is_missing(value: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     """Python's own number or text in place of numpy's; dates stay, since Python's are coarser."""
+    if isinstance(value, Fraction):
+        return float(value) if abs(value) <= _LARGEST else math.inf if value > 0 else -math.inf
     return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
 
 
