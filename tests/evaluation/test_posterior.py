@@ -164,7 +164,7 @@ def test_the_best_guess_leans_to_usual_slopes_where_little_is_known(scale: float
     """A steep curve under little noise and much: the guess is near the plain median, or between it and slope 1."""
     counts = np.array([[5.0, 45.0, 150.0, 100.0], [60.0, 150.0, 85.0, 5.0]])
     draws = ModelDraws(Evidence(counts, Noise(scale), (1.0, 1.0), Noise(60.0)), 400)
-    drawn = curves(draws._state, draws.sample, COARSE, draws._tied, sags=draws._sags)
+    drawn = curves(draws._state, draws.sample, COARSE, draws.tied, sags=draws._sags)
     far = np.abs(np.log(draws._state.slope))
     plain, near = np.median(drawn, axis=0), np.median(drawn[far < np.median(far)], axis=0)
     moved = draws.sample_curve(COARSE) - plain
