@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import tacit
+from tacit import ParameterError
 from tacit.cli import main
 
 BASE = ["plan", "--rows", "3000", "--positives", "600", "--features", "200"]
@@ -151,3 +153,16 @@ def test_a_file_that_cannot_be_drawn_into_is_refused(
 def test_a_user_s_error_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*BASE, "--epsilon", "0"]) == 2
     assert "'epsilon'" in capsys.readouterr().err
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    """Before, an ε of numpy's was a TypeError, and numbers of rows could not be written as JSON."""
+    case = {"rows": 1000, "positives": 300, "features": 20, "ones": 5, "auc": 0.75, "repeats": 1}
+    mine = tacit.forecast(epsilon=0.5, **case)  # type: ignore[arg-type]
+    theirs = {name: np.float32(value) if name == "auc" else np.int64(value) for name, value in case.items()}
+    for epsilon in (np.float32(0.5), np.array([0.5]), Decimal("0.5")):
+        found = tacit.forecast(epsilon=epsilon, **theirs)  # type: ignore[arg-type]
+        assert json.loads(json.dumps(found.to_dict())) == mine.to_dict()
+    for wrong in (None, np.array(0.5), "0.5"):
+        with pytest.raises(ParameterError, match="'epsilon'"):
+            tacit.forecast(epsilon=wrong, **case)  # type: ignore[arg-type]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -172,11 +171,12 @@ def forecast(
     >>> bool(many.auc_width < few.auc_width and many.features_told > few.features_told)
     True
     """
-    case = _Case(rows, positives, features, auc, ones, test_size, rows_per_unit, repeats)
-    several = [epsilon] if isinstance(epsilon, int | float | Fraction) else list(epsilon)
+    case = _Case(*map(_plain, (rows, positives, features, auc, ones, test_size, rows_per_unit, repeats)))
+    several = list(epsilon) if np.iterable(epsilon) else [epsilon]
     budgets = [Budget(value, delta) for value in several]
     if not budgets:
         raise bad_parameter(OWNER, "epsilon", "at least one number above 0", several)
+    auc_width = _plain(auc_width)
     if auc_width is not None:
         _check_between("auc_width", auc_width, 0, 1)
     expected = tuple(case.expect(budget) for budget in budgets)
@@ -323,6 +323,11 @@ class _Case:
         for _ in range(50):  # P(sum of two Laplace > t scales) = (1/2 + t/4)·exp(−t)
             reach = math.log(self.features * (0.5 + reach / 4) / BY_CHANCE)
         return scale * reach
+
+
+def _plain(value: Any) -> Any:
+    """Python's own number in place of numpy's."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _check_between(name: str, value: Any, low: float, high: float) -> None:

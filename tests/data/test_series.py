@@ -31,6 +31,7 @@ VALUES = st.one_of(
     st.text(),
     st.binary(),
     st.decimals(allow_nan=True),
+    st.fractions(),
     st.dates(),
     st.times(),
     st.datetimes(),
@@ -144,6 +145,15 @@ def test_a_gap_among_long_whole_numbers_of_pandas(kind: str) -> None:
     frame, longer = pd.DataFrame({"id": pd.array(ids, dtype=kind)}), pd.DataFrame({"id": pd.array([*ids, pd.NA], kind)})
     train, train_of_more = (set(tacit.split(X, None, 0.5, random_state=3)[0].index) for X in (frame, longer))
     assert train_of_more - {50} == train
+
+
+@pytest.mark.parametrize(
+    "values", [[1, 2, 3], [0.5, 1.5, 2.5], ["a", "b", "c"], np.array([1, 2, 3], dtype="M8[ns]"), [True, False, True]]
+)
+def test_what_is_masked_is_missing_and_changes_no_other(values: Any) -> None:
+    whole = texts(np.array(values))
+    assert texts(np.ma.array(values, mask=[False, True, False])) == [whole[0], None, whole[2]]
+    assert texts(np.ma.array(values)) == whole
 
 
 def test_dates_of_pandas() -> None:

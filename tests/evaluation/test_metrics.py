@@ -43,6 +43,20 @@ def test_at_a_threshold(case) -> None:  # type: ignore[no-untyped-def]
         assert float(found) == pytest.approx(value, abs=0.01)
 
 
+@pytest.mark.parametrize("threshold", [0.2, 0.5, 0.8, 0.9])
+def test_values_at_a_threshold_fit_each_other(threshold: float) -> None:
+    """Before, each was a median by itself: with 700 rows at ε = 0.1 a precision was .22 off that of the matrix."""
+    rng = np.random.default_rng(2)
+    for seed in range(4):
+        y = rng.random(700) < 0.15
+        m = tacit.roc_curve(y, 1 / (1 + np.exp(-rng.normal(1.5 * y - 0.7))), epsilon=0.25, random_state=seed).metrics
+        tp, fp, fn, tn = (m.confusion_matrix(threshold)[name].value for name in ("tp", "fp", "fn", "tn"))
+        assert m.accuracy(threshold).value == pytest.approx((tp + tn) / (tp + fp + fn + tn))
+        assert m.precision(threshold).value == pytest.approx(tp / (tp + fp))
+        assert m.recall(threshold).value == pytest.approx(tp / (tp + fn))
+        assert m.f1(threshold).value == pytest.approx(2 * tp / (2 * tp + fp + fn))
+
+
 def test_thresholds_beyond_the_range(case) -> None:  # type: ignore[no-untyped-def]
     y, _, m = case
     assert m.recall(-3.0).value == pytest.approx(1.0)

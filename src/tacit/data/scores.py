@@ -203,7 +203,7 @@ def _as_they_are(name: str, values: Any) -> NDArray[Any] | None:
         return None
     if kind.kind == "c":
         raise bad_parameter("roc_curve", name, "real numbers", f"type {kind}")
-    return np.asarray(values) if kind.kind in "fiub" else None
+    return np.asarray(values) if kind.kind in "fiub" and not isinstance(values, np.ma.MaskedArray) else None
 
 
 def _histogram(labels: NDArray[Any], scores: NDArray[Any], pos_label: Any, span: tuple[float, float]) -> Ints:

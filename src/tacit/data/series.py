@@ -7,7 +7,9 @@ the others are read, one row more could change the persons, the labels and the c
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
+import sys
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -38,6 +40,7 @@ DEEPEST = 32
 UNTOLD = "\ufffd"
 """Stands for a value that has no text. It separates words, and is no number."""
 
+_LARGEST = Fraction(sys.float_info.max)
 _TRAILING = re.compile(r"(\.[0-9]*?)0+(?=$|[+-])")  # zeros at the end of a fraction, before the zone if there is one
 
 
@@ -58,6 +61,9 @@ def as_series(name: str, values: Any) -> pl.Series:
     if array.ndim != 1:
         got = f"{array.ndim} dimensions" if array.ndim else type(values).__name__
         raise ParameterError(f"{name!r} must be one-dimensional: a list, an array or one column of a frame. Got {got}.")
+    if isinstance(values, np.ma.MaskedArray):  # what is masked is missing
+        mask = np.ma.getmaskarray(values)
+        return _object_series(name, [None if gap else value for gap, value in zip(mask, array, strict=True)])
     if array.dtype.kind in "OUTc":
         return _object_series(name, array.tolist())
     if array.dtype == np.longdouble:
@@ -148,15 +154,14 @@ def _plain(value: Any) -> Any:
 
     One complex number makes all others of a column complex: those on the real line are real all the same.
     """
+    if isinstance(value, Fraction):
+        return float(value) if abs(value) <= _LARGEST else math.inf if value > 0 else -math.inf
     if isinstance(value, np.longdouble):
         return float(value)
     if isinstance(value, complex | np.complexfloating) and not value.imag:
         return float(value.real)
-    return (
-        value.item()
-        if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64)
-        else value
-    )
+    told_by_python = isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64)
+    return value.item() if told_by_python else value
 
 
 def _written(values: list[Any]) -> list[str | None]:

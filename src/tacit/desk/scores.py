@@ -145,7 +145,7 @@ def number_of_bins(totals: Ints, epsilon: float, unit: Unit) -> int:
     """
     negatives, positives = (max(int(total), 1) for total in totals)
     size = 2 / (1 / negatives + 1 / positives)
-    wanted = BINS_SCALE * epsilon * math.sqrt(size) / unit.max_rows
+    wanted = min(BINS_SCALE * epsilon * math.sqrt(size) / unit.max_rows, MOST_BINS)
     depth: int = round(math.log2(max(wanted, 1.0)))
     return min(max(1 << depth, FEWEST_BINS), MOST_BINS)
 

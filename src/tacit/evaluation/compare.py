@@ -83,11 +83,15 @@ def compare(curve_a: RocCurve, curve_b: RocCurve) -> Comparison:
     for name, curve in (("curve_a", curve_a), ("curve_b", curve_b)):
         if not isinstance(curve, RocCurve):
             raise bad_parameter("compare", name, "a curve made by tacit.roc_curve", type(curve).__name__)
-    drawn = curve_a.auc_draws(), curve_b.auc_draws()
-    first, second = (np.resize(areas, max(map(len, drawn))) for areas in drawn)
-    # Pair each draw of one with several of the other: independent, and smoother than one pairing.
-    gaps = np.concatenate([first - np.roll(second, 37 * turn + 1) for turn in range(16)])
+    gaps = np.subtract.outer(_areas(curve_a), _areas(curve_b)).ravel()  # each with each: they are independent
     if curve_a.unknown or curve_b.unknown:
         return Comparison(0.5, float(np.median(gaps)), gaps, (curve_a, curve_b))
     ties = float(np.mean(gaps == 0))
     return Comparison(float(np.mean(gaps > 0)) + ties / 2, float(np.median(gaps)), gaps)
+
+
+def _areas(curve: RocCurve) -> Floats:
+    """Draws of the area, as far from their middle as the curve's intervals are."""
+    draws = curve.auc_draws()
+    middle = np.median(draws)
+    return np.asarray(np.clip(middle + curve.room() * (draws - middle), 0.0, 1.0))

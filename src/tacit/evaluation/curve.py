@@ -23,7 +23,7 @@ from tacit.evaluation.display import plot_roc, roc_html
 from tacit.evaluation.intervals import ROWS, check_level, widened
 from tacit.evaluation.metrics import Metrics
 from tacit.evaluation.model import Evidence, Floats, Model, Noise
-from tacit.evaluation.places import Paths, Places, inner_grid
+from tacit.evaluation.places import Paths, Places, fine_cells, inner_grid
 from tacit.evaluation.posterior import (
     curves,
     draw,
@@ -47,6 +47,8 @@ MERGED_NUMBER = 300  # draws by the model where bins are merged: each costs more
 ROOM, MORE_ROOM, LARGE_NOISE, SMALL_CLASS = 1.08, 0.12, 0.1, 1.0
 CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone is in 1 of 25 cases
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
+CORNER = 0.001  # of an area, or of false positives: what is hidden in a corner of a curve that is nearly perfect
+MOSTLY_WRONG = 0.35  # area under a curve, with room for noise
 MODEL_BINS = 32  # beyond, bins are so full that counts speak for themselves
 COARSE = np.unique(np.concatenate([np.linspace(0.0, 1.0, 101), ndtr(np.linspace(-4.0, 4.0, 41))]))
 GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), ndtr(np.linspace(-4.5, 4.5, 121))]))
@@ -59,13 +61,13 @@ class ModelDraws:
         rng, model = generator(evidence), Model(evidence)
         self._state = model.unfold(draw(model, rng, number=number))
         self.sample, self.population = draw_counts(model, self._state, rng)
-        self._tied = tied_bins(evidence, self.sample, rng)
+        self.tied = tied_bins(evidence, self.sample, rng)
         self._bends, self._corners = draw_bends(self.population, self._state.rough, rng)
         self._sags = rng.random(number)
 
     def sample_curve(self, grid: Floats) -> Floats:
         """The middle of the curves of test sets that fit the release, as smooth as that leaves them."""
-        drawn = curves(self._state, self.sample, grid, self._tied, sags=self._sags)
+        drawn = curves(self._state, self.sample, grid, self.tied, sags=self._sags)
         return weighted_median(drawn, self._state.usual)
 
     def population_curves(self, grid: Floats) -> Floats:
@@ -74,7 +76,7 @@ class ModelDraws:
             self._state,
             self.population,
             grid,
-            self._tied,
+            self.tied,
             sags=self._sags,
             bends=self._bends,
             corners=self._corners,
@@ -86,25 +88,29 @@ class ModelDraws:
         fpr = inner_grid(rates_of(self.population)[:, 0])
         rates = np.stack([fpr, np.maximum.accumulate(self.population_curves(fpr), axis=1)], axis=1)
         rates[:, :, -1] = 1.0
-        return Paths(rates, self.population.sum(axis=2), self._tied)
+        return Paths(rates, self.population.sum(axis=2), self.tied)
 
 
 class Draws:
     """Draws from the posterior: counts by class and bin (from the highest scores down) and curves on the grid.
 
     Beyond ``MODEL_BINS`` counts speak for themselves, and the model is asked for the population's curves alone, with
-    bins merged: so a band costs the same at any size, and does not widen where the number of bins grows.
+    bins merged: so a band costs the same at any size, and does not widen where the number of bins grows. A classifier
+    that is mostly wrong, for which the model is not made, is a good one whose scores and curves are turned around.
     """
 
     def __init__(self, evidence: Evidence, number: int) -> None:
-        self._evidence, self._number = evidence, number
-        self._tied: NDArray[np.bool_] | None = None
-        if evidence.bins > MODEL_BINS:
-            rng = generator(evidence)
-            self.sample, self.population = draw_direct(evidence, rng, number=number)
-            self._tied = tied_bins(evidence, self.sample, rng)
+        self._turned = evidence.area + evidence.doubt < MOSTLY_WRONG
+        self._evidence, self._number = evidence.turned() if self._turned else evidence, number
+        self._direct = evidence.bins > MODEL_BINS
+        if self._direct:
+            rng = generator(self._evidence)
+            sample, population = draw_direct(self._evidence, rng, number=number)
+            tied = tied_bins(self._evidence, sample, rng)
         else:
-            self.sample, self.population = self._modelled.sample, self._modelled.population
+            sample, population, tied = self._modelled.sample, self._modelled.population, self._modelled.tied
+        way = -1 if self._turned else 1
+        self.sample, self.population, self.tied = sample[..., ::way], population[..., ::way], tied[..., ::way]
 
     @cached_property
     def _modelled(self) -> ModelDraws:
@@ -113,32 +119,50 @@ class Draws:
 
     def best_guess(self) -> Floats:
         """The test set's curve on the grid: the median of its draws, which is best under the area between curves."""
-        if self._tied is not None:
-            return plain_curve(self.sample.mean(axis=0), GRID, np.median(self._tied, axis=0) > 0.5)
+        if self._direct:
+            return plain_curve(self.sample.mean(axis=0), GRID, np.median(self.tied, axis=0) > 0.5)
         middle = self._modelled.sample_curve(COARSE)
         middle[0], middle[-1] = 0.0, 1.0
-        return np.asarray(PchipInterpolator(COARSE, np.maximum.accumulate(middle))(GRID))
+        return self._right_way(np.asarray(PchipInterpolator(COARSE, np.maximum.accumulate(middle))(GRID)))
 
     @cached_property
     def population_curves(self) -> Floats:
         """Curves of populations that fit the release, on the coarse grid."""
-        return self._modelled.population_curves(COARSE)
+        return self._right_way(self._modelled.population_curves(COARSE))
 
     @cached_property
     def middle(self) -> Floats:
         """The median of these curves."""
         return np.asarray(np.median(self.population_curves, axis=0))
 
-    @property
+    @cached_property
     def paths(self) -> Paths:
         """The same curves with steps inside of bins: for what depends on ranks alone."""
-        return self._modelled.paths
+        paths = self._modelled.paths
+        return Paths(self._right_way(paths.rates), paths.sizes, paths.tied[:, ::-1]) if self._turned else paths
+
+    def _right_way(self, rates: Floats) -> Floats:
+        """Rates along a curve, or along a grid that is its own mirror image, as they are if scores were turned."""
+        return 1 - rates[..., ::-1] if self._turned else rates
 
     def places(self, cuts: Floats) -> Places:
         """Where scores stand on curves, given the ends of bins as cells from the highest scores down."""
-        paths = self.paths
-        if self._tied is not None:  # many narrow bins: straight inside of each
-            paths = Paths(rates_of(self.population), self.population.sum(axis=2), self._tied)
+        return self._placed(cuts, self._straight if self._direct else self.paths)
+
+    def cells(self, cuts: Floats, rates: Floats) -> Floats:
+        """The cells where the middle of both rates is as given: read off the places of all metrics."""
+        if self._direct:  # many narrow bins: cells are even inside of each
+            return np.interp(rates, np.median(self._straight.knots, axis=0), cuts)
+        fine = fine_cells(cuts)
+        middle = np.median(self._placed(cuts, self._straight).pooled(fine), axis=0)
+        return np.interp(rates, np.maximum.accumulate(middle), fine)
+
+    @property
+    def _straight(self) -> Paths:
+        """Curves that are straight inside of bins: right at their ends, and near enough where bins are narrow."""
+        return Paths(rates_of(self.population), self.population.sum(axis=2), self.tied)
+
+    def _placed(self, cuts: Floats, paths: Paths) -> Places:
         return Places(cuts, paths, generator(self._evidence, b"places"))
 
 
@@ -148,9 +172,9 @@ def read_evidence(binned: Binned) -> Evidence:
     weights = binned.weights[0] / heavy, binned.weights[1] / heavy
     return Evidence(
         counts=np.stack([c[::-1].astype(np.float64) for c in binned.counts]),
-        noise=Noise(binned.noise_scale, binned.gaussian),
+        noise=Noise.of(binned.noise_scale, binned.gaussian),
         weights=weights,
-        balance=Noise(1 / (binned.level_rate * heavy)),
+        balance=Noise.of(1 / (binned.level_rate * heavy)),
     )
 
 
@@ -180,10 +204,20 @@ class RocCurve:
         self.fpr = GRID.copy()
         self.tpr = np.clip(np.maximum.accumulate(self.posterior.best_guess()), 0.0, 1.0)
         self.tpr[0], self.tpr[-1] = 0.0, 1.0
-        self.thresholds = self._thresholds(self.posterior)
         self.auc = float(trapezoid(self.tpr, self.fpr))
-        for array in (self.fpr, self.tpr, self.thresholds):
+        for array in (self.fpr, self.tpr):
             array.flags.writeable = False
+
+    @cached_property
+    def thresholds(self) -> Floats:
+        """The score at each point, from infinity down, as metrics place scores inside of bins."""
+        cells = self.posterior.cells(self.cuts[::-1].astype(np.float64), (self.fpr + self.tpr) / 2)
+        low, high = self.score_range
+        found = low + (high - low) * scores_at(np.minimum(np.ceil(cells), CELLS - 1).astype(np.int64))
+        scores: Floats = np.minimum.accumulate(np.minimum(found, high))
+        scores[0], scores[-1] = np.inf, low
+        scores.flags.writeable = False
+        return scores
 
     @property
     def receipt(self) -> Receipt:
@@ -199,14 +233,16 @@ class RocCurve:
         """An interval for the area under the population's curve, noise and sampling included.
 
         It holds ``auc``, and what that would be had three rows of one class stood where they do most, since three in n
-        may go unseen.
+        may go unseen. It ends at 0 or 1 where that is next to its end, and the band holds such a curve.
         """
         check_level("auc_interval", level)
         if self.unknown:
             return 0.0, 1.0
         low, _, high = widened(self.auc_draws(), level, self.room())
         least, most = _unseen_areas(self.posterior.middle, self._row)
-        return max(min(float(low), least, self.auc), 0.0), min(max(float(high), most, self.auc), 1.0)
+        first, last = max(min(float(low), least, self.auc), 0.0), min(max(float(high), most, self.auc), 1.0)
+        below, above = (np.interp([CORNER, 1 - CORNER], GRID, side) for side in self.band(level))
+        return 0.0 if first < CORNER and below[1] <= 0 else first, 1.0 if last > 1 - CORNER and above[0] >= 1 else last
 
     def auc_draws(self) -> Floats:
         """Areas under curves of populations that fit the release: draws from the posterior."""
@@ -240,9 +276,8 @@ class RocCurve:
 
     def room(self) -> float:
         """How much wider than the posterior's intervals are: a public rule of the sizes, the bins and the noise."""
-        noise = math.sqrt(self._evidence.bins * self._evidence.noise.variance)
         smaller = max(float(self._evidence.counts.sum(axis=1).min()), 1.0)
-        return ROOM + MORE_ROOM * min(noise / smaller / LARGE_NOISE, 1.0) + SMALL_CLASS / math.sqrt(smaller)
+        return ROOM + MORE_ROOM * min(self._evidence.doubt / LARGE_NOISE, 1.0) + SMALL_CLASS / math.sqrt(smaller)
 
     @cached_property
     def metrics(self) -> Metrics:
@@ -275,17 +310,6 @@ class RocCurve:
     def posterior(self) -> Draws:
         """Draws of counts and curves behind the curve and all intervals."""
         return Draws(self._evidence, NUMBER)
-
-    def _thresholds(self, draws: Draws) -> Floats:
-        """The score at each point: knots are where bins end, and between knots cells are even along the curve."""
-        counts = np.median(draws.sample, axis=0) + 1e-9
-        rates = np.cumsum(counts, axis=1) / counts.sum(axis=1, keepdims=True)
-        knots = np.concatenate([[0.0], rates.sum(axis=0)])
-        cells = np.interp(self.fpr + self.tpr, knots, self._binned.cuts[::-1].astype(np.float64))
-        low, high = self.score_range
-        scores = low + (high - low) * scores_at(np.minimum(np.ceil(cells), CELLS - 1).astype(np.int64))
-        scores[0], scores[-1] = np.inf, low
-        return np.minimum.accumulate(scores)
 
     def _repr_html_(self) -> str:
         return roc_html(self)

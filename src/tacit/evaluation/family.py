@@ -68,7 +68,8 @@ class FamilyCurve(RocCurve):
 
     def __init__(self, counted: Counted, score_range: tuple[float, float], pos_label: Any) -> None:
         self._counted = counted
-        self._noise, self._totals_noise = Noise(counted.noise_scale, counted.gaussian), Noise(counted.totals_scale)
+        self._noise = Noise.of(counted.noise_scale, counted.gaussian)
+        self._totals_noise = Noise.of(counted.totals_scale)
         self.score_range = score_range
         self.pos_label = pos_label
         sums = self._merged(self._running(counted.released), counted.totals)
@@ -195,7 +196,7 @@ def thresholds_at(cuts: NDArray[np.int64], score_range: tuple[float, float]) -> 
     for _ in range(2):
         below = cells_of(np.clip((scores - low) / width, 0.0, 1.0)) < np.minimum(cuts, CELLS - 1)
         scores = np.where(below, np.nextafter(scores, np.inf), scores)
-    return scores
+    return np.where(cuts < CELLS, np.minimum(scores, score_range[1]), scores)
 
 
 def rates_at(sums: Floats) -> Floats:

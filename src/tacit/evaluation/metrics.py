@@ -18,7 +18,7 @@ from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_band
 from tacit.evaluation.intervals import check_level, is_number, widened
 from tacit.evaluation.model import Floats
-from tacit.evaluation.places import along
+from tacit.evaluation.places import along, fine_cells
 from tacit.privacy.grid import CELLS, scores_at
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 GROUPS = 8
-FINE = np.arange(8) / 8  # steps inside of a bin, along the grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +214,7 @@ class Metrics:
     # -- how it works -------------------------------------------------------------------------------------------------
 
     def _at(self, threshold: float, metrics: dict[str, Metric], level: float, most: float = 1.0) -> dict[str, Estimate]:
-        """Metrics of outcomes at a threshold."""
+        """Metrics of outcomes at a threshold: values are those of the middle outcome, so that they fit each other."""
         low, high = self._curve.score_range
         if not is_number(threshold):
             raise bad_parameter("metrics", "threshold", "a number", threshold)
@@ -227,7 +226,7 @@ class Metrics:
             estimate = self._estimate(metric(Outcomes.of(rates, sizes)), level, most)
             others = np.clip(metric(Outcomes.of(moved, middle)), 0.0, most)
             ends = min(estimate.low, *others), max(estimate.high, *others)
-            found[name] = Estimate(estimate.value, float(ends[0]), float(ends[1]))
+            found[name] = Estimate(float(others[0]), float(ends[0]), float(ends[1]))
         return found
 
     def _one(self, threshold: float, metric: Metric, level: float) -> Estimate:
@@ -256,9 +255,7 @@ class Metrics:
 
     @cached_property
     def _cells(self) -> Floats:
-        """Cells from the highest down: all cuts, and some between them."""
-        steps = self._cuts[:-1, None] + np.diff(self._cuts)[:, None] * FINE
-        return np.append(np.rint(steps).ravel(), self._cuts[-1])
+        return fine_cells(self._cuts)
 
     @cached_property
     def _fine(self) -> Floats:

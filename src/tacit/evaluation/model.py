@@ -29,6 +29,7 @@ TIES = 0.05  # chance that a cut falls among ties
 _LEAST = 1e-4  # expected count of a bin, at least
 _EDGE = 8.0
 BROAD = 8.0  # beside a normal deviate of so many of its scales, Laplace noise is as good as normal
+LEAST_SCALE = 1e-9  # of noise: less of it is no noise, and divides by next to nothing
 LOG_ROOT = math.log(2 * math.pi) / 2
 
 
@@ -38,6 +39,11 @@ class Noise:
 
     scale: float
     gaussian: bool = False
+
+    @classmethod
+    def of(cls, scale: float, gaussian: bool = False) -> Noise:
+        """Noise of a released scale, as far as it can be told from none."""
+        return cls(max(scale, LEAST_SCALE), gaussian)
 
     @property
     def variance(self) -> float:
@@ -102,6 +108,23 @@ class Evidence:
     def bins(self) -> int:
         """How many bins there are."""
         return int(self.counts.shape[1])
+
+    @property
+    def area(self) -> float:
+        """The area under the straight lines between cuts, as far as noise lets it be one."""
+        rates = np.cumsum(self.counts, axis=1) / np.maximum(self.counts.sum(axis=1, keepdims=True), 1.0)
+        false, true = np.pad(rates, ((0, 0), (1, 0)))
+        return float((np.diff(false) * (true[1:] + true[:-1])).sum() / 2)
+
+    @property
+    def doubt(self) -> float:
+        """The noise of a class total, as a share of the smaller class."""
+        smaller = max(float(self.counts.sum(axis=1).min()), 1.0)
+        return math.sqrt(self.bins * self.noise.variance) / smaller
+
+    def turned(self) -> Evidence:
+        """The same for scores that were turned around: the lowest are the highest."""
+        return replace(self, counts=self.counts[:, ::-1].copy())
 
     def merged(self, most: int) -> Evidence:
         """The same release in at most so many bins: neighbours are added up, and with them their noise."""

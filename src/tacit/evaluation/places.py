@@ -26,6 +26,7 @@ LEAST_BEND, BEND, MOST_TURN, END_SPREAD = 0.4, 0.35, 4.0, 0.6
 STRETCH, MOST_STRETCH = 0.4, 1.5
 LEAST_SLOPE, MOST_SLOPE, USUAL_SLOPE = 0.03, 30.0, 0.6
 FREEDOM = 4.0  # bends have a t-distribution: some scores crowd far more than others
+FINE = np.arange(8) / 8  # steps inside of a bin, along the public grid
 _TINY = 1e-9
 
 
@@ -63,6 +64,12 @@ def inner_grid(fpr: Floats) -> Floats:
     """False-positive rates with steps inside of bins, for those at their ends (one row a draw)."""
     inner = fpr[:, :-1, None] + np.diff(fpr, axis=1)[:, :, None] * ACROSS
     return np.concatenate([inner.reshape(len(fpr), -1), fpr[:, -1:]], axis=1)
+
+
+def fine_cells(cuts: Floats) -> Floats:
+    """Cells from the highest down: all cuts, and some between them."""
+    steps = cuts[:-1, None] + np.diff(cuts)[:, None] * FINE
+    return np.append(np.rint(steps).ravel(), cuts[-1])
 
 
 def axis(cells: Floats) -> Floats:

@@ -24,7 +24,10 @@ LEAST_BEND, BEND, MOST_STEEP = 0.04, 0.08, 12.0
 LEAST_CORNERS, CORNERS, SHARP = 0.08, 0.01, 4.0
 TIED_SHARES, FEW_SCALES, MANY_SCALES, EMPTY, FAR = 1.8, 2.5, 7.0, 0.1, 4.0
 ONE_SIDED = 1 / 3  # chance of ties where one class is nearly all in a bin and the other is not
-PROPOSALS, WIDEN, FRESH = 2, 1.05, (0.6, 0.3)
+PROPOSALS, FRESH = 2, (0.6, 0.3)
+# How much wider proposals are than the best fit's curvature says: more where noise may be much of a class, and the
+# posterior is far from normal.
+WIDEN, WIDEN_MORE, MUCH_NOISE = 1.05, 0.25, 0.25
 STEPS, WORK = 24, 160  # moves of the chains, and moves times bins: with many bins the normal draw is nearly right
 
 
@@ -75,7 +78,8 @@ def draw(model: Model, rng: np.random.Generator, *, number: int) -> Floats:
     the posterior to that normal density, so that many parameters cost little.
     """
     center, precision = best_fit(model)
-    root = WIDEN * np.linalg.inv(np.linalg.cholesky(precision))  # ξ = centre + white · root
+    widen = WIDEN + WIDEN_MORE * min(model.evidence.doubt / MUCH_NOISE, 1.0)
+    root = widen * np.linalg.inv(np.linalg.cholesky(precision))  # ξ = centre + white · root
     white = rng.standard_normal((PROPOSALS * number, model.size))
     place = center + white @ root
     excess = model.log_posterior(place) + (white**2).sum(axis=1) / 2
