@@ -11,9 +11,9 @@ shapes that are hard for the model. Figures:
 - AUC, curve: how often the 95 % interval holds the population's AUC, and the 95 % band its whole curve between false
   positive rates of 0.001 and 0.999; and how wide they are on average.
 
-Constants were fixed on made-up shapes and TWITTER (docs/measured/roc.md tells the exceptions). The full form has 13,500 runs, of
-about 0.1 s of processor time each. ``--json``: the last line is a flat object of ratios, guess ÷ ours, larger is
-better.
+Constants were fixed on made-up shapes and TWITTER (docs/measured/roc.md tells the exceptions). The full form has
+13,500 runs, of about 0.1 s of processor time each. ``--json``: the last line is a flat object of ratios, guess ÷ ours,
+larger is better.
 """
 
 from __future__ import annotations

@@ -357,7 +357,7 @@ class Workflow:
             "unit": str(account.unit),
             "engine": ENGINES[self.engine],
             "date": str(curve.receipt["at"])[:10],
-            "language": self.language if isinstance(model, TextClassifier) else None,
+            "language": self.language if hasattr(model, "rules_") else None,
         }
         try:
             weights = feature_weights(model, language=question["language"])

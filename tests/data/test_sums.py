@@ -55,6 +55,7 @@ def weighings(draw: st.DrawFn) -> Weighing:
         topics=draw(topics_of(norm, copies)) if int(GRID * share * topics) else None,
         topics_share=int(GRID * share * topics),
         totals_share=int(GRID * share * totals),
+        silent=draw(st.integers(0, 2)),
     )
 
 
@@ -92,13 +93,14 @@ def vector_by_hand(row: Row, weighing: Weighing) -> NDArray[np.int64]:
     """One row's vector in exact fractions, as the proof writes it."""
     features, label = row
     words = [j for j in sorted(features) if j < WORDS]
-    others = [j - WORDS for j in sorted(features) if j >= WORDS][: weighing.others]
+    silent, heard = WORDS + weighing.silent, OTHERS - weighing.silent
+    others = [j - silent for j in sorted(features) if j >= silent][: weighing.others]
     a = weighing.weights.tolist()
     columns = weighing.columns
     cells = WORDS // weighing.copies if weighing.words_share or weighing.totals_share else 0
     topics = (columns + (weighing.totals_share > 0)) * cells
     before = topics + columns * weighing.number
-    out = np.zeros(before + 2 * OTHERS * (weighing.other_share > 0), dtype=np.int64)
+    out = np.zeros(before + 2 * heard * (weighing.other_share > 0), dtype=np.int64)
     by_cell = [(j // weighing.copies, a[j]) for j in words]
     if weighing.norm == "L2":
         by_cell = [(cell, sum(w for other, w in by_cell if other == cell)) for cell in {cell for cell, _ in by_cell}]
@@ -118,7 +120,7 @@ def vector_by_hand(row: Row, weighing: Weighing) -> NDArray[np.int64]:
         sign = 2 * label - 1 if weighing.signed else 1
         out[topics + (0 if weighing.signed else label * weighing.number) + topic] += sign * value
     for j in others if weighing.other_share else ():
-        out[before + label * OTHERS + j] += weighing.other_share * weighing.class_scale[label] // GRID
+        out[before + label * heard + j] += weighing.other_share * weighing.class_scale[label] // GRID
     return out
 
 

@@ -186,7 +186,7 @@ def test_a_label_column_and_text() -> None:
     )
     table = pl.DataFrame({"note": ["good day", "bad luck"] * 500, "y": [1, 0] * 500})
     model = tacit.TabularClassifier(schema=schema, random_state=0).fit(table)
-    assert model.predict(pl.DataFrame({"note": ["bad", "good"]})).tolist() == [0, 1]
+    assert model.predict(pl.DataFrame({"note": ["bad luck", "good day"]})).tolist() == [0, 1]
 
 
 def test_a_schema_may_be_a_file_or_plain_data(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 import tacit
+from tacit.models import _learner as learner
 from tacit.models import _rules
-from tacit.models import text as text_model
 from tacit.models.storage import _digest
 from tacit.models.weights import feature_weights
 
@@ -118,8 +118,8 @@ def test_style_has_sums_only_where_a_class_is_rare(common: int, query: str) -> N
 
 
 def test_the_fewer_rows_the_more_of_epsilon_decides() -> None:
-    parts = [text_model._shares(None, strength, binary=True) for strength in (1.0, 300.0, 1e3, 1e4, 1e9)]
-    assert all(sum(part.values()) == 1 - text_model.LABELS for part in parts)
+    parts = [learner._shares(None, strength, binary=True) for strength in (1.0, 300.0, 1e3, 1e4, 1e9)]
+    assert all(sum(part.values()) == 1 - learner.LABELS for part in parts)
     assert [float(part["rule"]) for part in parts] == [0.4, 0.35, 0.19, 0.12, 0.12]
     assert [float(part["margins"]) for part in parts] == [0.06, 0.06, 0.06, 0.03, 0.03]
 

@@ -42,7 +42,10 @@ values = ["red", "green", "blue"]
 kind = "category"
 values = ["small", "large"]
 """
-
+NOTES = {
+    "label": {"classes": [0, 1]},
+    "columns": {"letter": {"kind": "category", "values": ["c", "s"]}, "note": {"kind": "text", "bits": 4}},
+}
 
 PUBLIC = [
     f"hello {'word' if i % 2 else 'you'} {'call' if i % 3 else 'free'} {'there' if i % 5 else 'now'}" for i in range(80)
@@ -65,6 +68,16 @@ def _fit_topics(epsilon: float) -> Procedure:
     """The same with topics of public texts; sums are of few numbers then."""
     model = tacit.TextClassifier(epsilon, bits=4, public_text=PUBLIC)
     return lambda data, seed: clone(model).set_params(random_state=seed).fit(data.texts, data.y)
+
+
+def _fit_text_and_columns(epsilon: float) -> Procedure:
+    """A table of a text and a column: the text's own first letter."""
+    model = tacit.TabularClassifier(epsilon, schema=tacit.Schema.from_dict(NOTES))
+    return lambda data, seed: clone(model).set_params(random_state=seed).fit(_notes(data), data.y)
+
+
+def _notes(data: Any) -> pl.DataFrame:
+    return pl.DataFrame({"letter": [text[:1] for text in data.texts], "note": pl.Series(data.texts, dtype=pl.String)})
 
 
 def _fit_columns(epsilon: float) -> Procedure:
@@ -162,6 +175,8 @@ def _replays() -> Iterator[Entry]:
     yield by_replay("BernoulliNB.fit for persons", _fit_persons, person_pairs, covers=("BernoulliNB",))
     yield by_replay("TextClassifier.fit", _fit_texts, text_pairs, covers=("TextClassifier",))
     yield by_replay("TextClassifier.fit, topics", _fit_topics, text_pairs, covers=("TextClassifier",))
+    mixed = "TabularClassifier.fit of text and a column"
+    yield by_replay(mixed, _fit_text_and_columns, text_pairs, covers=("TabularClassifier",))
     yield by_replay("roc_curve", _curve, scored_pairs, covers=("roc_curve",), outputs=2)
     for method in roc_family.METHODS:
         name = f"roc_curve by {method}"

@@ -125,7 +125,7 @@ class StyledTextColumn:
     The n-th word of a text (from 0) is in the part that ``borders`` give, and a word counts once, where it stands
     first. Its first ``letters`` code points are hashed into 2^bits buckets. The feature of a bucket in a part is
     bucket·parts + part. Then come the bins, by ``edges``, of the numbers of blank-separated words, of digits and of
-    capitals.
+    capitals. The texts of ``more`` columns follow that of the first, as one text.
     """
 
     name: str
@@ -133,6 +133,7 @@ class StyledTextColumn:
     letters: int
     borders: tuple[int, ...]
     edges: tuple[float, ...]
+    more: tuple[str, ...] = ()
 
     @property
     def parts(self) -> int:
@@ -187,6 +188,11 @@ class SparseColumn:
 Column = TextColumn | StyledTextColumn | CategoryColumn | NumberColumn | SparseColumn
 
 
+def names_read(column: Column) -> tuple[str, ...]:
+    """The columns of the data that a described one is made of."""
+    return (column.name, *column.more) if isinstance(column, StyledTextColumn) else (column.name,)
+
+
 def word_table(column: TextColumn) -> tuple[NDArray[np.uint64], Ids]:
     """The hashes of a column's public words in ascending order, and the feature number of each."""
     hashes = hash_strings(valid_text(column.words or ())).view(np.uint64)
@@ -203,7 +209,8 @@ def column_dict(column: Column) -> dict[str, Any]:
             return {"kind": "text", "bits": column.bits}
         case StyledTextColumn():
             shape = {"letters": column.letters, "borders": [*column.borders], "edges": [*column.edges]}
-            return {"kind": "styled text", "bits": column.bits} | shape
+            more = {"more": [*column.more]} if column.more else {}
+            return {"kind": "styled text", "bits": column.bits} | shape | more
         case CategoryColumn():
             return {"kind": "category", "values": list(column.values)}
         case NumberColumn():

@@ -32,6 +32,7 @@ from tacit.data.columns import (
     StyledTextColumn,
     TextColumn,
     Value,
+    names_read,
     spellings,
     word_table,
 )
@@ -93,7 +94,7 @@ def encode(frame: pl.DataFrame, schema: Schema, strict: Where | None, labels: Lo
         frame, codes = frame[chosen], codes[chosen]
         persons = None if persons is None else persons.gather(chosen)
     parts = [
-        _encode_column(frame[column.name], column, offset, schema.missing, strict)
+        _encode_column(_series(frame, column), column, offset, schema.missing, strict)
         for column, offset in zip(schema.columns, schema.offsets.values(), strict=True)
     ]
     indptr, indices = _side_by_side(parts)
@@ -101,6 +102,15 @@ def encode(frame: pl.DataFrame, schema: Schema, strict: Where | None, labels: Lo
 
 
 Part = tuple[Longs, Ids]  # how many features each row has, and the features, row by row
+
+
+def _series(frame: pl.DataFrame, column: Column) -> pl.Series:
+    """The values of a column; of several columns of text, row by row, one text."""
+    names = names_read(column)
+    if len(names) == 1:
+        return frame[column.name]
+    texts = frame.select(as_text(frame[name], name) for name in names)
+    return texts.select(pl.concat_str(pl.all(), separator=" ", ignore_nulls=True)).to_series().alias(column.name)
 
 
 def _encode_column(

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tacit.data.bounding import FeatureHasher
 from tacit.data.coins import source_coins
 from tacit.data.hashing import Longs, chain
-from tacit.data.objective import CURVATURE, Problem, sealed_problem
+from tacit.data.objective import CURVATURE, LossName, Problem, sealed_problem
 from tacit.data.rows import Ids, Rows, concatenate
 from tacit.data.sums import GRID, Rules, each_batch, mix, row_scores
 from tacit.errors import bad_parameter
@@ -191,22 +191,29 @@ def _copy_numbers(rows: Rows) -> Longs:
 
 
 def text_regression(
-    read: Callable[[], Iterable[Rows]], regressors: Regressors, *, rate: Fraction, seed: int, unit: Unit, version: str
+    read: Callable[[], Iterable[Rows]],
+    regressors: Regressors,
+    loss: LossName,
+    *,
+    rate: Fraction,
+    seed: int,
+    unit: Unit,
+    version: str,
 ) -> ExactObjective:
-    """Make the sealed problem of Huber's hinge on these regressors, for two classes."""
+    """Make the sealed problem of a loss on these regressors, for two classes."""
     parts = thin(read, rate, seed)
 
     def layout() -> Problem:
         rows = concatenate(parts) if parts else None
         matrix = sp.csr_array((0, regressors.size)) if rows is None else regressors.matrix(rows)
-        return Problem.of(matrix, "huber")
+        return Problem.of(matrix, loss)
 
     return sealed_problem(
         layout,
         regressors.size,
         norm="L1",
-        curvature=CURVATURE["huber"] * regressors.square,
-        query=f"minimiser of the huber loss over {regressors.size} regressor(s) of texts, rows of L1 norm at most 1",
+        curvature=CURVATURE[loss] * regressors.square,
+        query=f"minimiser of the {loss} loss over {regressors.size} regressor(s) of texts, rows of L1 norm at most 1",
         unit=unit,
         version=f"{version}/{rate}/{regressors.digest()}",
     )

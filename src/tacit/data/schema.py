@@ -61,6 +61,7 @@ from tacit.data.columns import (
     check_entries,
     check_values,
     column_dict,
+    names_read,
     read_column,
 )
 from tacit.data.errors import SchemaError
@@ -100,7 +101,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", check_values("label", "classes", self.classes, least=2))
-        names = [column.name for column in self.columns]
+        names = [name for column in self.columns for name in names_read(column)]
         taken = [*names, *(n for n in (self.label, self.unit.column) if n is not None)]
         if not names or any(not isinstance(n, str) or not n for n in taken) or len(set(taken)) < len(taken):
             expected = "at least one, with names that differ from each other, from the label's and from the person's"
@@ -144,7 +145,7 @@ class Schema:
     def names_needed(self) -> list[str]:
         """The columns that are read; all others are ignored."""
         extra = [name for name in (self.label, self.unit.column) if name is not None]
-        return [column.name for column in self.columns] + extra
+        return [name for column in self.columns for name in names_read(column)] + extra
 
     def feature_name(self, feature: int) -> str:
         """A printable name of one feature, from the description alone."""

@@ -9,11 +9,13 @@ bin of each of them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.data.columns import StyledTextColumn
+from tacit.data.columns import StyledTextColumn, TextColumn
 from tacit.data.hashing import Longs
 from tacit.data.schema import Schema
 from tacit.data.text import hash_tokens, prepare
@@ -36,6 +38,15 @@ _BLANK_SEPARATED = r"[^\s]+"
 def style_schema(classes: tuple[str | int | float, ...], *, bits: int, name: str = "text") -> Schema:
     """The schema of a text's words and of its style."""
     return Schema((StyledTextColumn(name, bits, LETTERS, BORDERS, EDGES),), classes=classes)
+
+
+def with_styled_text(schema: Schema) -> Schema:
+    """A table's description with its hashed texts read as one, of as many buckets as the largest has, and first."""
+    texts = [column for column in schema.columns if isinstance(column, TextColumn)]
+    bits = max(column.bits or 0 for column in texts)
+    names = [column.name for column in texts]
+    styled = StyledTextColumn(names[0], bits, LETTERS, BORDERS, EDGES, more=tuple(names[1:]))
+    return replace(schema, columns=(styled, *(column for column in schema.columns if column not in texts)))
 
 
 def read_style(text: pl.Series, letters: int) -> tuple[NDArray[np.uint64], Longs, NDArray[np.int32]]:

@@ -40,7 +40,7 @@ class Weighing:
 
     The first ``words`` features share ``words_share`` of the grid in proportion to their weights, and ``totals_share``
     for a column of all classes; their topics have ``topics_share``; each of the other features, of which a row has at
-    most ``others``, adds ``other_share``. What has no share has no cells.
+    most ``others``, adds ``other_share``, but for the first ``silent`` ones. What has no share has no cells.
 
     Parameters
     ----------
@@ -52,6 +52,8 @@ class Weighing:
         ``GRID`` is full weight; a class that is much larger than another can be weighed down.
     words_share, others, other_share, topics_share, totals_share : int
         Together at most ``GRID`` in the chosen norm.
+    silent : int
+        So many features that follow the words add nothing.
     signed : bool
         For two classes: words of the first class are subtracted, those of the second added, in one column.
     copies : int
@@ -71,6 +73,7 @@ class Weighing:
     topics: Topics | None = field(default=None, repr=False)
     topics_share: int = 0
     totals_share: int = 0
+    silent: int = 0
 
     def __post_init__(self) -> None:
         weights = np.asarray(self.weights)
@@ -87,7 +90,7 @@ class Weighing:
         if self.copies < 1 or len(weights) % self.copies or len(weights) * self.copies > 1 << 31:
             raise bad_parameter("Weighing", "copies", "a small divisor of the number of words", self.copies)
         shares = (self.words_share, self.others, self.other_share, self.topics_share, self.totals_share, self.floor - 1)
-        if min(shares) < 0 or not 0 < _norm_bound(self) <= GRID**2:
+        if min(*shares, self.silent) < 0 or not 0 < _norm_bound(self) <= GRID**2:
             raise bad_parameter(
                 "Weighing", "words_share, others, other_share", "above 0 together, and within the grid", shares
             )
@@ -136,10 +139,11 @@ def normalised_sums(batches: Iterable[Rows], weighing: Weighing, n_features: int
 
     Returns
     -------
-    Exact of shape (word columns · cells + columns · topics + classes · (n_features − words),)
+    Exact of shape (word columns · cells + columns · topics + classes · (n_features − words − silent),)
         First the cells of words, column by column, then the topics, likewise, then the other features, class by class.
     """
-    classes, others = len(weighing.class_scale), n_features - weighing.words if weighing.other_share else 0
+    silent = weighing.words + weighing.silent
+    classes, others = len(weighing.class_scale), max(n_features - silent, 0) if weighing.other_share else 0
     sizes = (weighing.word_columns * weighing.cells, weighing.columns * weighing.number, classes * others)
 
     def added(rows: Rows) -> Longs:
@@ -244,8 +248,9 @@ def _others(rows: Rows, weighing: Weighing, others: int) -> tuple[Longs, Longs]:
     if not others:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
-    rest = entries >= weighing.words
-    ids = entries[rest].astype(np.int64) - weighing.words
+    first_of_all = weighing.words + weighing.silent
+    rest = entries >= first_of_all
+    ids = entries[rest].astype(np.int64) - first_of_all
     owner = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))[rest]
     first = np.searchsorted(owner, owner)  # where each row's other features begin
     kept = np.arange(len(owner)) - first < weighing.others  # no row has more, but the sensitivity must not rest on it

@@ -20,7 +20,7 @@ from tacit.data.schema import Schema
 from tacit.data.sources import Source, fingerprint_files
 from tacit.data.statistics import Counts
 from tacit.desk.counts import Visit
-from tacit.desk.parts import Part, describe
+from tacit.desk.parts import Named, Part, describe
 from tacit.desk.scores import Binned, release_counted
 from tacit.errors import MissingExtraError, PrivacyError, bad_parameter
 from tacit.ledger import Account
@@ -120,6 +120,11 @@ class SparkVisit(Visit):
             bounding = Bounding(max_ones, self.unit, self._seed)
             self._counted[max_ones] = self._part.counts(self.schema, bounding)
         return self._counted[max_ones]
+
+
+def comes_here(data: Any) -> bool:
+    """Whether rows come to this process, so that sums and problems of them can be made; on Spark only counts are."""
+    return not isinstance(Named.of(data).rows, SparkPart)
 
 
 def table_visit(data: Any, *arguments: Any, **settings: Any) -> Visit:

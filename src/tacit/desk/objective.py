@@ -44,9 +44,6 @@ MOST_LEARNT = 80_000
 """Rows, about, that a regression of texts learns from. Of 360,000 tweets at ε = 1, half as many cost nearly a point of
 accuracy, and save a fifth of the time of a fit."""
 
-CURVATURE_SHARE = Fraction(20, 100)
-"""The part of ε that hides the curvature in a regression of texts, whose rows have small L2 norms."""
-
 ENOUGH = 15
 """Rows, times ε over the rows of a unit, for each feature of a table, from which a regression mostly beats counts.
 Chosen by simulations on Adult (test rows looked at), a survey and drawn tables of 1 to 20 columns. Where columns are
@@ -237,11 +234,23 @@ class _TableForm:
         return mechanism.deviation(gradients) / entry_of(self.weighing)
 
 
-def regress(visit: Visit, step: str, regressors: Regressors, epsilon: Fraction, rows: float) -> NDArray[np.float64]:
-    """The released coefficients of a regression of texts; ``rows`` is about how many there are."""
+def regress(
+    visit: Visit,
+    step: str,
+    regressors: Regressors,
+    epsilon: Fraction,
+    rows: float,
+    *,
+    loss: LossName,
+    share: Fraction,
+) -> NDArray[np.float64]:
+    """The released coefficients of a regression of texts.
+
+    ``rows`` is about how many there are, ``share`` the part of ε that hides the curvature.
+    """
     rate = min(Fraction(1), Fraction(MOST_LEARNT, max(int(rows), 1)))
     statistic = text_regression(
-        visit.rows, regressors, rate=rate, seed=visit.seed, unit=visit.unit, version=visit.version
+        visit.rows, regressors, loss, rate=rate, seed=visit.seed, unit=visit.unit, version=visit.version
     )
-    visit.then(step, ObjectivePerturbation(epsilon, statistic.curvature, regressors.size, share=CURVATURE_SHARE))
+    visit.then(step, ObjectivePerturbation(epsilon, statistic.curvature, regressors.size, share=share))
     return visit.release(step, statistic).values / OUTPUT_GRID

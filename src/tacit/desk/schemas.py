@@ -10,8 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tacit.data.features import encode
+from tacit.data.rows import Rows
 from tacit.data.schema import CategoryColumn, NumberColumn, Schema, SparseColumn, TextColumn
 from tacit.data.sources import as_frame, check_columns
+from tacit.data.style import with_styled_text
+from tacit.data.sums import Rules, row_scores
+from tacit.desk.parts import Named
 from tacit.errors import ParameterError, bad_parameter
 from tacit.privacy.unit import Unit
 
@@ -23,10 +27,15 @@ __all__ = [
     "TextColumn",
     "declared_names",
     "matrix_schema",
+    "score_by_rules",
     "score_table",
     "table_matrix",
     "table_schema",
+    "with_column_names",
 ]
+
+MOST_BITS = 20
+"""Buckets of words, as a power of two, up to which the words of a table are told apart by where they stand."""
 
 
 def matrix_schema(n_features: int, classes: tuple[Any, ...]) -> Schema:
@@ -43,6 +52,18 @@ class Table:
     schema: Schema
     columns: int
     has_text: bool
+
+    @property
+    def bits(self) -> int:
+        """Texts together have 2^bits buckets; 0 where there is none, or one that is not hashed, or into too many."""
+        texts = [column for column in self.schema.columns if isinstance(column, TextColumn)]
+        bits = [0 if column.bits is None or column.bits > MOST_BITS else column.bits for column in texts]
+        return max(bits) if bits and all(bits) else 0
+
+    @property
+    def styled(self) -> Schema | None:
+        """The description with all texts as one, which comes first; None where they have no buckets."""
+        return with_styled_text(self.schema) if self.bits else None
 
 
 def table_schema(schema: Any, classes: tuple[Any, ...], owner: str) -> Table:
@@ -67,10 +88,27 @@ def score_table(data: Any, table: Table, weights: NDArray[np.float64]) -> NDArra
     return scores
 
 
-def table_matrix(data: Any, schema: Schema) -> Any:
+def score_by_rules(data: Any, table: Table, rules: Rules) -> NDArray[np.float64]:
+    """Scores of rows with text under each column of a rule's weights, for prediction."""
+    rows = _encoded(data, table.schema, table.styled or table.schema)
+    return row_scores(rows.indptr, rows.indices, rules)
+
+
+def table_matrix(data: Any, schema: Schema, styled: Schema | None = None) -> Any:
     """The rows of a table as a sparse binary matrix; labels and persons are not needed."""
+    rows, width = _encoded(data, schema, styled or schema), (styled or schema).n_features
+    return sp.csr_array((np.ones(len(rows.indices)), rows.indices, rows.indptr), shape=(len(rows), width))
+
+
+def with_column_names(data: Any, schema: Schema) -> Any:
+    """Rows of an array, or texts in a list, with the names of their columns; what has names stays as it is."""
+    named = Named.of(data)
+    return replace(named, rows=as_frame(named.rows, schema)) if isinstance(named.rows, np.ndarray | list) else data
+
+
+def _encoded(data: Any, schema: Schema, described: Schema) -> Rows:
+    """Rows that come under one description, as sets of features of another."""
     bare = replace(schema, label=None, unit=Unit.row())
     frame = as_frame(data, bare)
     check_columns(data, frame, bare)
-    rows = encode(frame, bare, None, np.zeros(len(frame), dtype=np.int64))
-    return sp.csr_array((np.ones(len(rows.indices)), rows.indices, rows.indptr), shape=(len(rows), bare.n_features))
+    return encode(frame, replace(described, label=None, unit=Unit.row()), None, np.zeros(len(frame), dtype=np.int64))

@@ -28,6 +28,7 @@ from tacit.ledger import Account
 __all__ = [
     "STYLE",
     "STYLES",
+    "STYLE_MARKS",
     "TEXT_PARTS",
     "Topics",
     "bucket_names",
@@ -41,6 +42,7 @@ __all__ = [
 ]
 
 STYLES = len(STYLE)
+STYLE_MARKS = STYLES * len(EDGES)
 TEXT_PARTS = len(BORDERS) + 1
 MOST_PUBLIC = 1 << 16
 """Public texts that are read; more of them tell little more."""

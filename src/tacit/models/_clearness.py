@@ -81,7 +81,7 @@ def last_against_others(table: Floats) -> Floats:
     return last
 
 
-def of_counts(counts: NDArray[np.int64], sizes: NDArray[np.int64], noise: Noise, labels: Noise, unit: int) -> Floats:
+def of_counts(counts: NDArray[Any], sizes: NDArray[Any], noise: Noise, labels: Noise, unit: int) -> Floats:
     """How clearly the rows with a feature have the last class more often, or less often, than all rows; negative: less.
 
     Parameters

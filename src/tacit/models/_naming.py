@@ -40,10 +40,11 @@ def _parts(model: Any) -> Iterator[bytes]:
         yield b"" if model.schema is None else str(model.schema.digest).encode()
         yield b"" if model.selector_ is None else np.packbits(model.selector_.support_).tobytes()
         yield model_name(model.classifier_).encode()
-    elif isinstance(model, TextClassifier):
+    elif isinstance(model, TextClassifier) or hasattr(model, "rules_"):
         rules = model.rules_
+        yield model.table_.schema.digest.encode() if isinstance(model, TabularClassifier) else b""
         topics = None if rules.topics is None else rules.topics.digest()
-        yield repr((int(model.bits), int(model.choice_), rules.words, rules.power, rules.least, topics)).encode()
+        yield repr((int(model.choice_), rules.words, rules.power, rules.least, topics)).encode()
         yield from map(_rounded, (rules.weights, rules.mixtures, rules.thresholds))
         yield b"" if rules.offsets is None else _rounded(rules.offsets)
     elif isinstance(model, LogisticRegression):

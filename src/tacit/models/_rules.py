@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from tacit.desk.counts import GRID, Rules, Weighing
-from tacit.desk.text import STYLES, TEXT_PARTS, style_levels
+from tacit.desk.text import STYLE_MARKS, STYLES, TEXT_PARTS, style_levels
 from tacit.models._base import Floats
 from tacit.models._topics import Found
 from tacit.models._words import (
@@ -26,7 +26,8 @@ from tacit.models._words import (
 STYLE_CAP = 2.0
 MIXTURES = 5
 BLENDS = 4
-"""Mixtures of words and style, and of two ways to weigh words, that are tried."""
+COLUMN_MIXTURES = 4
+"""Mixtures of words and style, of two ways to weigh words, and of words and columns of a table, that are tried."""
 
 VOTES = 24
 """Words, the clearest ones, that may have a vote each however long the text: a few such words can tell more than all
@@ -47,6 +48,14 @@ Power = Literal["none", "root", "full"]
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """Columns of a table beside a text: how many, and how many features they have; a row has one of each column."""
+
+    number: int = 0
+    features: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Weighed:
     """How texts turn into vectors of norm 1, and what was known when that was decided.
 
@@ -56,6 +65,7 @@ class Weighed:
     weights : how much each bucket weighs
     labels : released class sizes
     prior, found : what is publicly known of words and of topics
+    columns : Columns
     """
 
     weighing: Weighing
@@ -63,6 +73,7 @@ class Weighed:
     labels: Floats
     prior: Prior | None
     found: Found | None
+    columns: Columns
 
     @classmethod
     def of(
@@ -75,8 +86,13 @@ class Weighed:
         epsilon: float,
         norm: Literal["L1", "L2"],
         shares: dict[str, float],
+        columns: Columns,
+        style_is_chosen: bool,
     ) -> Weighed:
-        """Decide from released class sizes and public frequencies; the shares of a text's parts add up to 1."""
+        """Decide from released class sizes and public frequencies; the shares of a row's parts add up to 1.
+
+        ``style_is_chosen``: it is found out by the choice of a rule, and has no sums.
+        """
         weights = np.ones(1 << bits) if prior is None else prior.weights(labels.sum(), epsilon)
         unit = (1 << 10) / weights.max()
         informed = prior is not None and prior.kind == "text"
@@ -85,23 +101,25 @@ class Weighed:
         typical = LEAST_WORDS if prior is None else LEAST_PART * prior.mass(weights, norm)
         # Classes are weighed down to the smallest: a word that is as common in all of them sums to about zero.
         scale = np.maximum(np.minimum(1.0, labels.min() / labels), 0.05)
-        # For the norm L2 it is squares that add up to 1, of all style features as well.
+        # For the norm L2 it is squares that add up to 1, of all others as well.
         room = {part: share if norm == "L1" else math.sqrt(share) for part, share in shares.items()}
+        others = columns.number + (0 if style_is_chosen else STYLES)
         weighing = Weighing(
             whole,
             floor=max(math.ceil(typical * (unit if norm == "L1" else unit**2)), 1),
             class_scale=tuple(int(GRID * part) for part in scale),
             words_share=int(GRID * room["words"]),
             totals_share=int(GRID * room["totals"]),
-            others=STYLES,
-            other_share=int(GRID * room["style"] / (STYLES if norm == "L1" else math.sqrt(STYLES))),
+            others=others,
+            other_share=int(GRID * room["others"] / (max(others, 1) if norm == "L1" else math.sqrt(max(others, 1)))),
+            silent=STYLE_MARKS if style_is_chosen else 0,
             signed=len(labels) == 2,
             norm=norm,
             copies=TEXT_PARTS,
             topics=None if found is None else found.topics,
             topics_share=int(GRID * room["topics"]),
         )
-        return cls(weighing, weights, labels, prior, found)
+        return cls(weighing, weights, labels, prior, found, columns)
 
     @property
     def rows(self) -> float:
@@ -109,42 +127,47 @@ class Weighed:
         return float((self.labels * np.array(self.weighing.class_scale) / GRID).sum())
 
     @property
+    def row_of_others(self) -> Floats:
+        """What a row of each class adds to the sum of its feature of a column."""
+        return self.weighing.other_share * np.array(self.weighing.class_scale) // GRID / GRID
+
+    @property
     def binary(self) -> bool:
         """Whether there are two classes."""
         return len(self.labels) == 2
 
-    def rules(self, words: Floats, topics: Floats, style: Floats, deviation: float) -> tuple[Rules, Floats]:
+    def rules(self, words: Floats, topics: Floats, others: Floats, deviation: float) -> tuple[Rules, Floats]:
         """The public grid of rules, from released sums alone, and how clear each feature's sums are.
 
-        Rules are mixtures of topics, words and style, with a threshold. A feature is as clear as its sums are far from
-        what noise alone would give, in scales of the noise.
+        Rules are mixtures of topics, words, columns and style, with a threshold. A feature is as clear as its sums are
+        far from what noise alone would give, in scales of the noise.
         """
         weighing = self.weighing
-        levels = style_levels(USUAL_DOUBLINGS)
-        width = weighing.words + len(levels) + topics.shape[1]
-        clear = _clearness(words, style, deviation / math.sqrt(2), weighing.words // TEXT_PARTS, len(levels))
+        known = STYLE_MARKS + self.columns.features
+        width = weighing.words + known + topics.shape[1]
+        clear = _clearness(words, others, deviation / math.sqrt(2), weighing.words // TEXT_PARTS, known)
         blocks: list[tuple[Floats, int, Power]] = []
         if self.found is not None:
             share = weighing.topics_share / GRID
             by_topic = self.found.weights(self._ahead(topics), self.rows, share, deviation**2)
             by_word = clear[: weighing.words]
-            known = self.found.clearness(by_topic[-1], self.rows, share, deviation**2)
-            np.maximum(by_word, np.repeat(known, TEXT_PARTS), out=by_word)
+            by_topics = self.found.clearness(by_topic[-1], self.rows, share, deviation**2)
+            np.maximum(by_word, np.repeat(by_topics, TEXT_PARTS), out=by_word)
             blocks.append((by_topic / max(self.found.deviation(by_topic), 1e-12), width - topics.shape[1], "none"))
         if weighing.cells:
             blocks += [(block, 0, "root") for block in self._by_word(words, deviation)]
         if self.binary and len(blocks) == 1 and weighing.cells:
             blocks.append((_votes(words[:1]), 0, "none"))
         ways = len(blocks)
-        if not style.size:
+        if others.size:
+            by_other = _odds(others, deviation / math.sqrt(2), self.binary) / 2
+            blocks.append((by_other, weighing.words + weighing.silent, "none"))
+        if weighing.silent:
+            levels = style_levels(USUAL_DOUBLINGS)
             blocks += [(DOUBLING * kind[None, :], weighing.words, "none") for kind in levels.T]
-            directions = np.vstack([DIRECTIONS, -DIRECTIONS])
-        else:
-            blocks.append((_style_odds(style, deviation / math.sqrt(2), self.binary) / 2, weighing.words, "none"))
-            directions = np.ones((1, 1))
         rules = Rules(
             weights=np.ascontiguousarray(np.vstack([_placed(block, place, width) for block, place, _ in blocks]).T),
-            mixtures=_mixtures(ways, directions),
+            mixtures=_mixtures(ways, columns=others.size > 0, style=weighing.silent > 0),
             thresholds=THRESHOLDS,
             words=weighing.words,
             power=tuple(power for block, _, power in blocks for _ in block),
@@ -187,31 +210,43 @@ def _placed(block: Floats, place: int, width: int) -> Floats:
     return whole
 
 
-def _mixtures(ways: int, directions: Floats) -> Floats:
-    """Points on a quarter of a circle between words and each style, and between two ways to weigh words."""
-    angle = np.linspace(0, math.pi / 2, MIXTURES)
+def _mixtures(ways: int, *, columns: bool, style: bool) -> Floats:
+    """Points on a quarter of a circle between two ways to weigh words, words and columns, and these and each style.
+
+    Where style has sums, it is one of the columns.
+    """
     blend = np.linspace(0, math.pi / 2, BLENDS) if ways > 1 else np.zeros(1)
-    words = np.column_stack([np.cos(blend), np.sin(blend)])[:, :ways]
-    grid = [np.append(math.cos(a) * way, math.sin(a) * style) for way in words for a in angle for style in directions]
-    points: Floats = np.unique(np.round(grid, 12), axis=0)
+    points: Floats = np.column_stack([np.cos(blend), np.sin(blend)])[:, :ways]
+    if columns:
+        points = _between(points, np.ones((1, 1)), COLUMN_MIXTURES if style else MIXTURES)
+    if style:
+        points = _between(points, np.vstack([DIRECTIONS, -DIRECTIONS]), MIXTURES)
     return points
 
 
-def _clearness(words: Floats, style: Floats, noise: float, buckets: int, marks: int) -> Floats:
+def _between(points: Floats, directions: Floats, steps: int) -> Floats:
+    """Points on quarters of circles between each point and each direction."""
+    angles = np.linspace(0, math.pi / 2, steps)
+    grid = [np.append(math.cos(a) * point, math.sin(a) * way) for point in points for a in angles for way in directions]
+    distinct: Floats = np.unique(np.round(grid, 12), axis=0)
+    return distinct
+
+
+def _clearness(words: Floats, others: Floats, noise: float, buckets: int, known: int) -> Floats:
     """The largest gap between classes of each feature's released sums, in scales of the noise; 0 where none are."""
-    by_words, by_style = np.zeros(buckets), np.zeros(marks)
+    by_words, by_others = np.zeros(buckets), np.zeros(known)
     if words.size:
-        by_words = np.abs(words[0]) if len(style) == 2 else np.ptp(words, axis=0)
-    if style.size:
-        by_style = np.ptp(style, axis=0)
-    clearness: Floats = np.concatenate([np.repeat(by_words, TEXT_PARTS), by_style]) / noise
+        by_words = np.abs(words[0]) if len(others) == 2 else np.ptp(words, axis=0)
+    if others.size:
+        by_others[known - others.shape[1] :] = np.ptp(others, axis=0)
+    clearness: Floats = np.concatenate([np.repeat(by_words, TEXT_PARTS), by_others]) / noise
     return clearness
 
 
-def _style_odds(style: Floats, noise: float, binary: bool) -> Floats:
-    """Log-odds of each style bin, shrunk by the noise: for two classes of the second, else of each against the rest."""
-    total = np.maximum(style.sum(axis=0), 0)
-    ahead = style[1:2] - style[0:1] if binary else 2 * style - style.sum(axis=0)
+def _odds(others: Floats, noise: float, binary: bool) -> Floats:
+    """Log-odds of each feature, shrunk by the noise: for two classes of the second, else of each against the rest."""
+    total = np.maximum(others.sum(axis=0), 0)
+    ahead = others[1:2] - others[0:1] if binary else 2 * others - others.sum(axis=0)
     ratio = np.clip(ahead / (total + 2 * noise), -0.95, 0.95)
     odds: Floats = np.clip(2 * np.arctanh(ratio), -STYLE_CAP, STYLE_CAP)
     return odds

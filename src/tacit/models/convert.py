@@ -4,13 +4,14 @@
 :class:`BernoulliNB`          ``sklearn.naive_bayes.BernoulliNB``; entries above 0 count as present
 :class:`LogisticRegression`   a pipeline of a ``FunctionTransformer`` that scales rows, and ``LogisticRegression``
 :class:`TextClassifier`       a pipeline of :class:`TextFeatures` and ``LogisticRegression``
-:class:`TabularClassifier`    a pipeline of :class:`SchemaFeatures` and ``BernoulliNB``
+:class:`TabularClassifier`    a pipeline of :class:`SchemaFeatures` and ``BernoulliNB``; with text, of
+                              :class:`TableTextFeatures` and ``LogisticRegression``
 :class:`SelectingClassifier`  the same, with a ``FunctionTransformer`` that takes the selected columns
 a black box                   the fitted model itself
 ============================  ======================================================================================
 
-Two small transformers are tacit's own, because nothing plain hashes words as tacit does, or has a place for values that
-are missing or not declared: such a pipeline needs tacit where it runs.
+Three small transformers are tacit's own, because nothing plain hashes words as tacit does, or has a place for values
+that are missing or not declared: such a pipeline needs tacit where it runs.
 """
 
 from __future__ import annotations
@@ -27,16 +28,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from tacit.desk.counts import Rules
-from tacit.desk.schemas import table_matrix
+from tacit.desk.schemas import table_matrix, table_schema
 from tacit.desk.text import TEXT_PARTS, text_matrix
 from tacit.errors import bad_parameter
 from tacit.models._base import Floats, binary_matrix, check_fitted
+from tacit.models._learner import SLOPE
 from tacit.models.blackbox import BlackBoxClassifier
 from tacit.models.chain import SelectingClassifier
 from tacit.models.logistic import LEAST_ONES, LogisticRegression, words_scale
 from tacit.models.naive_bayes import BernoulliNB
 from tacit.models.tabular import TabularClassifier
-from tacit.models.text import SLOPE, TextClassifier
+from tacit.models.text import TextClassifier
 
 
 class _Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -95,17 +97,37 @@ class TextFeatures(_Encoder):
     def transform(self, X: Any) -> Any:
         """Encode texts."""
         matrix = text_matrix(X, self.bits, "TextFeatures")
-        words = matrix.indices < TEXT_PARTS << self.bits
-        owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        lengths = np.maximum(np.bincount(owner[words], minlength=matrix.shape[0]), self.least)
-        blocks = [matrix]
-        if self.topics is not None:
-            sums, divisors = self.topics.sums(matrix.indptr.astype(np.int64), matrix.indices)
-            blocks.append(sp.csr_array(sums / divisors[:, None]))
-        if len(self.votes):
-            blocks.append(sp.csr_array(matrix[:, self.votes]))
-        matrix.data[words] /= np.sqrt(lengths.astype(np.float64))[owner[words]]
-        return matrix if len(blocks) == 1 else sp.csr_array(sp.hstack(blocks))
+        return _by_root(matrix, TEXT_PARTS << self.bits, self.least, self.topics, self.votes)
+
+
+class TableTextFeatures(_Encoder):
+    """Rows of a table with text as ``TabularClassifier`` sees them: those of the text as in :class:`TextFeatures`."""
+
+    def __init__(self, schema: Any, least: int = 4, votes: Any = ()) -> None:
+        self.schema = schema
+        self.least = least
+        self.votes = votes
+
+    def transform(self, X: Any) -> Any:
+        """Encode rows."""
+        table = table_schema(self.schema, self.schema.classes, "TableTextFeatures")
+        matrix = table_matrix(X, self.schema, table.styled)
+        return _by_root(matrix, TEXT_PARTS << table.bits, self.least, None, self.votes)
+
+
+def _by_root(matrix: Any, words: int, least: int, topics: Any, votes: Any) -> Any:
+    """Words over the root of their number; then topics, and words that have a vote."""
+    is_word = matrix.indices < words
+    owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    lengths = np.maximum(np.bincount(owner[is_word], minlength=matrix.shape[0]), least)
+    blocks = [matrix]
+    if topics is not None:
+        sums, divisors = topics.sums(matrix.indptr.astype(np.int64), matrix.indices)
+        blocks.append(sp.csr_array(sums / divisors[:, None]))
+    if len(votes):
+        blocks.append(sp.csr_array(matrix[:, votes]))
+    matrix.data[is_word] /= np.sqrt(lengths.astype(np.float64))[owner[is_word]]
+    return matrix if len(blocks) == 1 else sp.csr_array(sp.hstack(blocks))
 
 
 def scale_rows(X: Any, norm: Any = "L1") -> Any:
@@ -145,7 +167,7 @@ def to_sklearn(model: Any) -> Any:
 def _steps(model: Any) -> list[tuple[str, Any]]:
     if isinstance(model, BernoulliNB):
         return [("classify", _counting(model))]
-    if isinstance(model, TabularClassifier):
+    if isinstance(model, TabularClassifier) and not hasattr(model, "rules_"):
         return [("encode", SchemaFeatures(model.table_.schema)), ("classify", _counting(model))]
     if isinstance(model, LogisticRegression):
         factor = 1.0 if model.loss == "logistic" else 2.0
@@ -154,9 +176,9 @@ def _steps(model: Any) -> list[tuple[str, Any]]:
             ("scale", FunctionTransformer(scale_rows, accept_sparse=True, kw_args={"norm": model.norm_})),
             ("classify", rule),
         ]
-    if isinstance(model, TextClassifier):
+    if hasattr(model, "rules_"):
         coef, intercept = text_coefficients(model)
-        encoder = TextFeatures.of(model)
+        encoder = TextFeatures.of(model) if isinstance(model, TextClassifier) else _table_features(model)
         return [("encode", encoder), ("classify", linear_rule(coef, intercept, model.classes_))]
     if isinstance(model, SelectingClassifier):
         encode = [] if model.schema is None else [("encode", SchemaFeatures(model.schema))]
@@ -167,6 +189,10 @@ def _steps(model: Any) -> list[tuple[str, Any]]:
         inner = to_sklearn(model.classifier_)
         return [*encode, *select, *(inner.steps if isinstance(inner, Pipeline) else [("classify", inner)])]
     raise bad_parameter("to_sklearn", "model", "a classifier of tacit's", type(model).__name__)
+
+
+def _table_features(model: TabularClassifier) -> TableTextFeatures:
+    return TableTextFeatures(model.table_.schema, model.rules_.least, _voting(model.rules_))
 
 
 def _counting(model: Any) -> CountingRule:
@@ -198,8 +224,8 @@ def _voting(rules: Rules) -> NDArray[np.int64]:
     return np.flatnonzero(rules.weights[: rules.words, np.array(rules.power) == "none"].any(axis=1))
 
 
-def text_coefficients(model: TextClassifier) -> tuple[Floats, Floats]:
-    """The chosen rule over the features of :class:`TextFeatures`, and its intercepts."""
+def text_coefficients(model: Any) -> tuple[Floats, Floats]:
+    """The chosen rule over the features of the model's encoder, and its intercepts."""
     rules, classes = model.rules_, len(model.classes_)
     power = np.array(rules.power)
     mixture = rules.mixtures[model.choice_ // len(rules.thresholds)]

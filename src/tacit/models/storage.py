@@ -129,12 +129,12 @@ def pack(model: Any) -> Json:
         "kind": kind,
         "classes": model.classes_.tolist(),
         "parameters": {name: _plain(getattr(model, name)) for name in _PARAMETERS[kind]},
-        "arrays": {name: getattr(model, name).tolist() for name in _ARRAYS[kind]},
+        "arrays": {name: getattr(model, name).tolist() for name in _arrays(kind, rules=hasattr(model, "rules_"))},
         "receipt": model.receipt_.to_dict(),
     }
     if isinstance(model, TabularClassifier):
         body["schema"] = model.table_.schema.to_dict()
-    if isinstance(model, TextClassifier):
+    if hasattr(model, "rules_"):
         body["rules"] = _pack_rules(model)
     if isinstance(model, LogisticRegression):
         body["norm"] = model.norm_
@@ -163,7 +163,12 @@ def _pack_chain(model: SelectingClassifier) -> Json:
     )
 
 
-def _pack_rules(model: TextClassifier) -> Json:
+def _arrays(kind: str, *, rules: bool) -> dict[str, tuple[str, str]]:
+    """Fitted arrays of a model: what has rules, as texts and tables with text have, has no other weights."""
+    return _ARRAYS["TextClassifier" if rules else kind]
+
+
+def _pack_rules(model: Any) -> Json:
     rules = model.rules_
     return {name: getattr(rules, name).tolist() for name in _RULES} | {
         "words": rules.words,
@@ -215,7 +220,7 @@ def unpack(body: Mapping[str, Any], place: str) -> Any:
 
 def _unpack_single(reader: Reader, kind: str) -> Any:
     extra = {
-        "TabularClassifier": {"schema"},
+        "TabularClassifier": {"schema", "rules"},
         "TextClassifier": {"rules"},
         "LogisticRegression": {"feature_names", "norm"},
     }
@@ -227,18 +232,17 @@ def _unpack_single(reader: Reader, kind: str) -> Any:
     model: Any = _KINDS[kind](**parameters, classes=classes)
     model.classes_ = np.array(classes)
     arrays = reader.inner("arrays")
-    arrays.only(set(_ARRAYS[kind]))
+    expected = _arrays(kind, rules="rules" in reader.body)
+    arrays.only(set(expected))
     sizes = {"c": len(classes)}
-    for name, (dtype, shape) in _ARRAYS[kind].items():
+    for name, (dtype, shape) in expected.items():
         setattr(model, name, arrays.array(name, dtype, shape, sizes))
     if kind == "TabularClassifier":
-        schema = Schema.from_dict(reader.mapping("schema"))
-        if schema.n_features != sizes["d"] or schema.classes != classes:
-            raise reader.error("its schema does not fit its weights or classes")
-        model.schema, model.table_ = schema, table_schema(schema, classes, "load")
-        model.feature_names_ = schema.feature_names()
+        _unpack_table(reader, model, sizes["d"])
     elif kind == "TextClassifier":
-        _unpack_rules(reader.inner("rules"), model, sizes["d"])
+        if not is_whole(model.bits) or not 4 <= model.bits <= 22 or sizes["d"] != text_width(model.bits):
+            raise reader.error("'bits' must be a whole number from 4 to 22 that fits its arrays")
+        _unpack_rules(reader.inner("rules"), model, model.bits, sizes["d"])
     else:
         model.n_features_in_ = sizes["d"]
         if "feature_names" in reader.body:
@@ -250,11 +254,20 @@ def _unpack_single(reader: Reader, kind: str) -> Any:
     return model
 
 
-def _unpack_rules(reader: Reader, model: TextClassifier, width: int) -> None:
+def _unpack_table(reader: Reader, model: TabularClassifier, width: int) -> None:
+    schema, classes = Schema.from_dict(reader.mapping("schema")), tuple(model.classes_.tolist())
+    table = table_schema(schema, classes, "load")
+    described = table.styled if "rules" in reader.body else schema
+    if described is None or described.n_features != width or schema.classes != classes:
+        raise reader.error("its schema does not fit its weights or classes")
+    model.schema, model.table_, model.feature_names_ = schema, table, described.feature_names()
+    if "rules" in reader.body:
+        _unpack_rules(reader.inner("rules"), model, table.bits, width)
+
+
+def _unpack_rules(reader: Reader, model: Any, bits: int, width: int) -> None:
     reader.only({*_RULES, "words", "power", "least", "offsets", "choice", "topics"})
-    bits, classes = model.bits, len(model.classes_)
-    if not is_whole(bits) or not 4 <= bits <= 22 or width != text_width(bits):
-        raise reader.error("'bits' must be a whole number from 4 to 22 that fits its arrays")
+    classes = len(model.classes_)
     topics = None if reader.body.get("topics") is None else _unpack_topics(reader.inner("topics"), 1 << bits)
     sizes = {"w": width + (0 if topics is None else topics.number), "c": classes}
     arrays = {name: reader.array(name, "f8", shape, sizes) for name, shape in _RULES.items()}

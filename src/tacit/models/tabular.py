@@ -7,22 +7,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.desk.cluster import comes_here
 from tacit.desk.counts import Visit, at_most, check_classes, public_max_ones
 from tacit.desk.objective import TableProblem, table_problem
-from tacit.desk.schemas import Schema, Table, declared_names, score_table, table_schema
+from tacit.desk.schemas import (
+    Schema,
+    Table,
+    declared_names,
+    score_by_rules,
+    score_table,
+    table_schema,
+    with_column_names,
+)
+from tacit.desk.text import text_width
 from tacit.ledger import Account
 from tacit.models._base import Floats, PrivateClassifier, check_fitted
 from tacit.models._clearness import Noise, last_against_others, of_coefficients, of_counts, ridge_of_step
+from tacit.models._learner import Learner, log_scores
+from tacit.models._rules import Columns
 from tacit.models.naive_bayes import LABEL_SHARE, train
 
 
 class TabularClassifier(PrivateClassifier):
     """The recommended way from a table to a private classifier: categories, numbers in bins and text, under a schema.
 
-    Every row has one feature of each category or number column, so that nothing needs to be cut; text columns are cut
-    to a public number of words. For two classes and enough rows for their ε (a public rule of the released class sizes)
-    the model is a logistic regression by objective perturbation; with many rows a part of ε, 15 % at most, counts which
-    features matter. Else, and with text, it is Naive Bayes on one release of counts.
+    Every row has one feature of each category or number column, so that nothing needs to be cut. For two classes and
+    enough rows for their ε (a public rule of the released class sizes) the model is a logistic regression by objective
+    perturbation; with many rows a part of ε, 15 % at most, counts which features matter. Else it is Naive Bayes on one
+    release of counts.
+
+    Two classes and text are learnt as by :class:`TextClassifier`, which the columns join: several columns of text are
+    read as one. For more classes, on Spark and for text with a list of ``words``, it is Naive Bayes, and text is cut to
+    a public number of words.
 
     Parameters
     ----------
@@ -44,6 +60,8 @@ class TabularClassifier(PrivateClassifier):
     ----------
     classes_ : array
     weights_ : array of shape (classes, features); ``intercept_`` : array of shape (classes,)
+        Of tables without text, and of Naive Bayes.
+    rules_ : the linear rule of a table with text, as a :class:`TextClassifier` has it
     feature_names_ : list of str
     feature_names_in_ : array of the names of the schema's columns; ``n_features_in_`` : their number
         Columns are found by name, in any order and among others; those of an array are taken in the schema's order.
@@ -125,16 +143,29 @@ class TabularClassifier(PrivateClassifier):
         schema = Schema.of(self.schema)
         classes = self._declared(schema)
         table = table_schema(schema, classes, "TabularClassifier")
-        visit = self._visit(X, y, table.schema, persons)
-        if visit.has_rows and len(classes) == 2 and not table.has_text and self.max_ones is None:
+        learns = len(classes) == 2 and self.max_ones is None and comes_here(X)
+        styled = table.styled if learns else None
+        described = table.schema if styled is None else styled
+        visit = self._visit(X if styled is None else with_column_names(X, table.schema), y, described, persons)
+        for name in ("weights_", "intercept_", "rules_", "choice_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if styled is not None:
+            self._learn_with_text(visit, table.bits, styled)
+        elif learns and not table.has_text:
             self._learn_or_count(visit, table)
         else:
             self._count(visit, table)
         self.table_: Table = table
-        self.feature_names_ = table.schema.feature_names()
+        self.feature_names_ = described.feature_names()
         self.classes_ = np.array(classes)
         self.receipt_ = visit.receipt()
         return self
+
+    def _learn_with_text(self, visit: Visit, bits: int, styled: Schema) -> None:
+        beside = Columns(len(styled.columns) - 1, styled.n_features - text_width(bits))
+        learner = Learner(visit, bits, columns=beside)
+        learner.learn()
+        self.rules_, self.choice_, self.clearness_ = learner.rules, learner.choice, learner.clearness
 
     def _count(self, visit: Visit, table: Table) -> None:
         """Naive Bayes from one release of counts."""
@@ -197,4 +228,7 @@ class TabularClassifier(PrivateClassifier):
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)
+        if hasattr(self, "rules_"):
+            scores = score_by_rules(X, self.table_, self.rules_)
+            return log_scores(scores, self.rules_, self.choice_, len(self.classes_))
         return score_table(X, self.table_, self.weights_) + self.intercept_

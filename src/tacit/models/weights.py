@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.desk.text import STYLE, bucket_names
+from tacit.desk.text import STYLE, STYLE_MARKS, TEXT_PARTS, bucket_names
 from tacit.models._base import Floats
 from tacit.models._clearness import last_against_others
 
@@ -93,7 +93,9 @@ def _linear(model: Any) -> Floats | None:
 
 
 def _of_texts(model: Any, language: str | None) -> list[tuple[str, float]] | None:
-    """Weights of words and of style, for two classes; a bucket is named by the most frequent public word in it.
+    """Weights of words, of style and of columns, for two classes.
+
+    A bucket is named by the most frequent public word in it.
 
     Thousands of rare words have large weights by noise, so only those whose released sums stand out are listed.
     """
@@ -102,19 +104,24 @@ def _of_texts(model: Any, language: str | None) -> list[tuple[str, float]] | Non
         return None
     scale = np.where(np.array(rules.power) == "root", 1 / math.sqrt(USUAL_WORDS), 1.0)
     parts = rules.weights @ (scale * rules.mixtures[model.choice_ // len(rules.thresholds)])
-    buckets = 1 << int(model.bits)
-    parted, end = rules.words // buckets, rules.words + rules.others
-    shown_of = np.r_[: rules.words : parted, rules.words : end]  # words at a text's beginning; later ones weigh less
+    buckets, end = rules.words // TEXT_PARTS, rules.words + rules.others
+    shown_of = np.r_[: rules.words : TEXT_PARTS, rules.words : end]  # words as a text begins; later ones weigh less
     weights = parts[shown_of]
     if rules.topics is not None:
         weights[:buckets] += rules.topics.by_cell(parts[end:])
-    public = bucket_names(int(model.bits), model.word_list or language, model.public_text, "feature_weights")
+    listed, texts = getattr(model, "word_list", None) or language, getattr(model, "public_text", None)
+    public = bucket_names(buckets.bit_length() - 1, listed, texts, "feature_weights")
     words = [f"“{public[bucket]}”" if bucket in public else f"bucket {bucket}" for bucket in range(buckets)]
     style = [f"twice as many {what}" for what in STYLE]
-    doublings = np.diff(weights[buckets:].reshape(len(STYLE), -1)[:, :-1], axis=1)  # the last mark: missing
-    names, weights = [*words, *style], np.concatenate([weights[:buckets], doublings.mean(axis=1)])
-    clear = getattr(model, "clearness_", np.full(end, np.inf))[shown_of][: len(names)]
+    marks = buckets + STYLE_MARKS
+    doublings = np.diff(weights[buckets:marks].reshape(len(STYLE), -1)[:, :-1], axis=1)  # the last mark: missing
+    of_columns = getattr(model, "feature_names_", [])[rules.words + STYLE_MARKS :]
+    names = [*words, *style, *of_columns]
+    weights = np.concatenate([weights[:buckets], doublings.mean(axis=1), weights[marks:]])
+    clear = getattr(model, "clearness_", np.full(end, np.inf))[shown_of]
+    clear = np.concatenate([clear[: buckets + len(style)], clear[marks:]])
     # Laplace noise passes t scales with probability exp(−t).
-    least = np.repeat(np.log([len(words) / BY_CHANCE, len(style) / BY_CHANCE]), [len(words), len(style)])
+    sizes = [len(words), len(style), len(of_columns)]
+    least = np.repeat(np.log(np.maximum(sizes, 1) / BY_CHANCE), sizes)
     shown = np.flatnonzero((clear > least) & (np.abs(weights) > ROUNDING))
     return _ordered((names[place], float(weights[place])) for place in shown)
