@@ -1,12 +1,12 @@
 """Accuracy of private classifiers on the paper's three text sets, beside the paper, our prototype and no privacy.
 
-    TACIT_DATA=folder python benchmarks/accuracy.py [--quick] [--json] [--sets SMS,TWITTER,REUTERS,OTHERS] [--repeats 3]
-                                                    [--peer-python /path/to/python]
+    TACIT_DATA=folder python benchmarks/accuracy.py [--quick] [--json] [--sets SMS,TWITTER,REUTERS,OTHERS,MIXED]
+                                                    [--repeats 3] [--peer-python /path/to/python]
 
 Ten-fold cross-validation, three repeats. Every constant is a default of the library; nothing is tuned here. Public
 text: tweets outside the sample for SMS and TWITTER, articles outside the sample for REUTERS, never their labels. OTHERS
 are tasks that no constant was chosen on: two more topics of Reuters, tweets of other numbers, and two tables, of which
-Diabetes hides patients rather than stays; a name that ends in .tsv is a file of your own, a line for each text: 0 or 1,
+Diabetes hides patients rather than stays; MIXED are tables with text; a name that ends in .tsv is a file of your own, a line for each text: 0 or 1,
 a tab, the text. diffprivlib's rows are shown if it can be imported by the interpreter of
 ``--peer-python`` (default: the environment variable ``TACIT_AUDIT_DIFFPRIVLIB``): all words, told that features are
 0 or 1 and that rows have norm 4, one tenth held out; a fit takes it half a minute and more. With ``--json`` the last
@@ -40,6 +40,7 @@ from sklearn.pipeline import make_pipeline
 
 import tacit
 from tacit.data import datasets
+from tacit.data.schema import TextColumn
 
 EPSILONS = (1.0, 0.5, 0.25, 0.1)
 PAPER = {
@@ -89,7 +90,7 @@ def accuracy(data: Any, make: Callable[[int], Any], repeats: int, quick: bool) -
     for repeat in range(repeats):
         for i, (train, test) in enumerate(folds(len(labels), repeat, quick)):
             model = make(1000 * repeat + i)
-            is_ours = isinstance(model, tacit.TextClassifier)
+            is_ours = isinstance(model, tacit.TextClassifier | tacit.TabularClassifier)
             fitted = model.fit(texts[train] if is_ours else texts[train].to_list(), labels[train])
             guess = fitted.predict(texts[test] if is_ours else texts[test].to_list())
             scores.append(float((guess == labels[test]).mean()))
@@ -197,6 +198,38 @@ def run_others(repeats: int, quick: bool) -> None:
     show("Diabetes, patients, area under the curve", tuple(diabetes(e, repeats) for e in EPSILONS))
 
 
+def run_mixed(repeats: int, quick: bool) -> None:
+    """Print the same for texts in a table, beside two columns of chance, and for Adult with three columns as text."""
+    print("\nTables with text; accuracy in % at ε = " + " / ".join(map(str, EPSILONS)))
+    described = {
+        "a": {"kind": "category", "values": [0, 1, 2, 3, 4]},
+        "b": {"kind": "number", "edges": [-1, 0, 1]},
+        "text": {"kind": "text", "bits": 14},
+    }
+    for name, data in {"SMS": datasets.load_sms(), "REUTERS": datasets.load_reuters("paper")}.items():
+        rng = np.random.default_rng(0)
+        columns = {"a": rng.integers(0, 5, len(data)), "text": data.texts, "b": rng.normal(size=len(data))}
+        table = SimpleNamespace(texts=pl.DataFrame(columns), labels=np.asarray(data.labels))
+        schema = tacit.Schema.from_dict({"label": {"classes": [0, 1]}, "columns": described})
+        for label, options in {"default": {}, "from counts of 10 words": {"max_ones": 12}}.items():
+            make = partial(mixed_at, schema, options)
+            found = tuple(accuracy(table, partial(make, e), repeats, quick) for e in EPSILONS)
+            show(f"{name} and two columns: {label}", found)
+    train, test = datasets.load_adult("train"), datasets.load_adult("test")
+    words = ("education", "occupation", "relationship")
+    columns = tuple(TextColumn(c.name, bits=14) if c.name in words else c for c in train.schema.columns)
+    schema = replace(train.schema, columns=columns)
+    for label, options in {"default": {}, "from counts": {"max_ones": 14}}.items():
+        models = [[mixed_at(schema, options, e, seed) for seed in range(3)] for e in EPSILONS]
+        fitted = [[model.fit(train.frame, train.labels) for model in row] for row in models]
+        scores = [[100 * model.score(test.frame, test.labels) for model in row] for row in fitted]
+        show(f"Adult with three columns as text: {label}", tuple(map(float, np.mean(scores, axis=1))))
+
+
+def mixed_at(schema: Any, options: dict[str, Any], epsilon: float, seed: int) -> Any:
+    return tacit.TabularClassifier(epsilon, schema=schema, random_state=seed, **options)
+
+
 def run_own(path: Path, repeats: int, quick: bool) -> None:
     """Print the same on a file of one's own."""
     lines = [line.split("\t", 1) for line in path.read_text().split("\n") if line]
@@ -251,6 +284,8 @@ def main() -> None:
     for name in options.sets.split(","):
         if name == "OTHERS":
             run_others(repeats, options.quick)
+        elif name == "MIXED":
+            run_mixed(repeats, options.quick)
         elif name.endswith(".tsv"):
             run_own(Path(name), repeats, options.quick)
         else:
