@@ -6,8 +6,8 @@
 Ten-fold cross-validation, three repeats. Every constant is a default of the library; nothing is tuned here. Public
 text: tweets outside the sample for SMS and TWITTER, articles outside the sample for REUTERS, never their labels. OTHERS
 are tasks that no constant was chosen on: two more topics of Reuters, tweets of other numbers, and two tables, of which
-Diabetes hides patients rather than stays; MIXED are tables with text; a name that ends in .tsv is a file of your own, a line for each text: 0 or 1,
-a tab, the text. diffprivlib's rows are shown if it can be imported by the interpreter of
+Diabetes hides patients rather than stays; MIXED are tables with text; a name that ends in .tsv is a file of your own, a
+line for each text: 0 or 1, a tab, the text. diffprivlib's rows are shown if it can be imported by the interpreter of
 ``--peer-python`` (default: the environment variable ``TACIT_AUDIT_DIFFPRIVLIB``): all words, told that features are
 0 or 1 and that rows have norm 4, one tenth held out; a fit takes it half a minute and more. With ``--json`` the last
 line is a flat object of ratios, ours over the paper's best claim (PTT, not private), larger is better.
