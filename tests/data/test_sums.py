@@ -235,6 +235,17 @@ def with_topics(rules: Rules, norm: Literal["L1", "L2"], rng: np.random.Generato
     )
 
 
+@given(rows_of)
+def test_a_preference_is_added_whatever_the_rows(rows: list[Row]) -> None:
+    preference = -np.arange(RULES.candidates, dtype=np.int64).reshape(len(RULES.mixtures), -1)
+    plain, preferred = (
+        opened(count_correct([as_rows(rows)], rules, classes=2, unit=Unit.row(), version="v"))
+        for rules in (RULES, replace(RULES, preference=preference))
+    )
+    assert (preferred - plain == preference.ravel()).all()
+    assert RULES.digest() != replace(RULES, preference=preference).digest()
+
+
 @pytest.mark.parametrize("norm", ["L1", "L2"])
 def test_topics_are_scored_as_they_are_summed(norm: Literal["L1", "L2"]) -> None:
     rules = with_topics(RULES, norm, np.random.default_rng(4))

@@ -268,7 +268,7 @@ class Rules:
     two classes if ``mixtures[i]``·scores ≥ ``thresholds[j]``. Where there are topics, the last rows of weights are
     theirs, and their part is not divided by the length. With more classes than two, columns come in blocks, one
     for each part of a mixture, and the class of the largest mixed score, ``thresholds[j]``·``offsets`` added, is
-    predicted.
+    predicted. ``preference`` is a public number of rows that each rule is given beside those that it gets right.
     """
 
     weights: Floats  # features × columns
@@ -279,6 +279,7 @@ class Rules:
     least: int = 1
     offsets: Floats | None = None
     topics: Topics | None = None
+    preference: Longs | None = None  # rules × thresholds
 
     @property
     def others(self) -> int:
@@ -293,7 +294,7 @@ class Rules:
     def digest(self) -> str:
         """A name for these rules."""
         state = hashlib.sha256(repr((self.words, self.power, self.least)).encode())
-        for array in (self.weights, self.mixtures, self.thresholds, self.offsets):
+        for array in (self.weights, self.mixtures, self.thresholds, self.offsets, self.preference):
             state.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
         state.update(b"-" if self.topics is None else self.topics.digest().encode())
         return state.hexdigest()
@@ -330,8 +331,10 @@ def mix(scores: Floats, mixture: Floats) -> Floats:
 
 
 def count_correct(batches: Iterable[Rows], rules: Rules, *, classes: int, unit: Unit, version: str) -> Exact:
-    """Count how many rows each rule gets right: the utilities of a private choice."""
+    """Count how many rows each rule gets right, and add its preference: the utilities of a private choice."""
     correct = np.zeros((len(rules.mixtures), len(rules.thresholds)), dtype=np.int64)
+    if rules.preference is not None:
+        correct += rules.preference
 
     def counted(rows: Rows) -> Longs:
         scores = row_scores(rows.indptr, rows.indices, rules)

@@ -20,7 +20,7 @@ from tacit.desk.objective import LossName, Regressors, regress
 from tacit.desk.text import STYLE_MARKS, STYLES, TEXT_PARTS
 from tacit.models._base import Floats
 from tacit.models._clearness import Noise, of_coefficients, of_counts, ridge_of_step
-from tacit.models._rules import THRESHOLDS, Columns, Weighed
+from tacit.models._rules import THRESHOLDS, Columns, Power, Weighed, preference
 from tacit.models._topics import Found, find_topics
 from tacit.models._words import LEAST_WORDS, Prior
 from tacit.privacy.mechanisms import Selection
@@ -172,7 +172,10 @@ class Learner:
         by_choice = binary and bool(surely.min() >= RARE * labels.max())
         room = _room(self.prior, found, strength, self.columns.number, style_is_chosen=by_choice)
         signed = self._rules_from_sums(labels, found, room, style_is_chosen=by_choice)
-        visit.then("rule", Selection(visit.epsilon * shares["rule"]), last=not binary)
+        epsilon = visit.epsilon * shares["rule"]
+        if binary:
+            self.rules = replace(self.rules, preference=preference(self.rules, by_choice, float(epsilon)))
+        visit.then("rule", Selection(epsilon), last=not binary)
         self.choice = visit.choose("rule", self.rules)
         return signed
 
@@ -292,7 +295,9 @@ def _one_rule(rules: Rules, mixture: Floats, threshold: float) -> Rules:
     by_root = np.array(rules.power) == "root"
     weights = np.column_stack([rules.weights @ (mixture * by_root), rules.weights @ (mixture * ~by_root)])
     thresholds = np.array([threshold], dtype=np.float64)
-    return replace(rules, weights=weights, mixtures=np.ones((1, 2)), thresholds=thresholds, power=("root", "none"))
+    parts: tuple[Power, ...] = ("root", "none")
+    alone = replace(rules, weights=weights, mixtures=np.ones((1, 2)), thresholds=thresholds, power=parts)
+    return replace(alone, preference=None)
 
 
 def _slope(wrong: Floats, right: Floats, deviation: float) -> float:

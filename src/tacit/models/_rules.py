@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.desk.counts import GRID, Rules, Weighing
 from tacit.desk.text import STYLE_MARKS, STYLES, TEXT_PARTS, style_levels
@@ -33,6 +34,9 @@ VOTES = 24
 """Words, the clearest ones, that may have a vote each however long the text: a few such words can tell more than all
 the others together, whose sums are mostly noise."""
 
+MOST_PREFERENCE = 2.0**40
+"""Rows of a preference, at most, where ε is next to nothing."""
+
 DOUBLING = 0.3
 """What twice as many words, digits or capitals add to a score of style, in deviations of the score of words."""
 
@@ -43,6 +47,10 @@ DIRECTIONS = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 1, 0], [-1, 0, 1]])
 """Styles that are tried, in both directions: many words, digits or capitals, and digits or capitals for their words."""
 
 THRESHOLDS = np.linspace(-2.0, 2.0, 21)
+
+STRANGE_STYLE, STRANGE_THRESHOLD = 2.0, 6.0
+"""What style, and the largest threshold, take from the logarithm of a rule's chance before any row is seen: where many
+rules are as good, and style or a threshold tells nothing, one without them is likely."""
 
 Power = Literal["none", "root", "full"]
 
@@ -208,6 +216,14 @@ def _placed(block: Floats, place: int, width: int) -> Floats:
     whole: Floats = np.zeros((len(block), width))
     whole[:, place : place + block.shape[1]] = block
     return whole
+
+
+def preference(rules: Rules, style_is_chosen: bool, epsilon: float) -> NDArray[np.int64]:
+    """Rows by which rules of two classes are behind, before any is counted: e^(ε·preference) is like their chance."""
+    styled = np.any(rules.mixtures[:, -STYLES:], axis=1) if style_is_chosen else np.zeros(len(rules.mixtures))
+    strange = STRANGE_STYLE * styled[:, None] + STRANGE_THRESHOLD * (rules.thresholds / THRESHOLDS[-1]) ** 2
+    rows: NDArray[np.int64] = np.round(np.minimum(strange / epsilon, MOST_PREFERENCE)).astype(np.int64)
+    return -rows
 
 
 def _mixtures(ways: int, *, columns: bool, style: bool) -> Floats:
