@@ -6,6 +6,8 @@ Sees a user's labels and scores, returns :class:`tacit.privacy.exact.Exact` alon
 from __future__ import annotations
 
 import hashlib
+import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -183,11 +185,21 @@ def _real_numbers(values: Any) -> NDArray[Any]:
     numbers = _as_they_are("y_score", values)
     if numbers is not None:
         return numbers
+    if isinstance(values, list | tuple) or str(getattr(values, "dtype", "")) == "object":
+        values = [_as_float(value) if isinstance(value, Fraction) else value for value in values]
     series = as_series("y_score", values)
     mixed = isinstance(values, list | tuple) or str(getattr(values, "dtype", "")) in ("object", "category")
     if not (mixed or series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
         raise bad_parameter("roc_curve", "y_score", "real numbers", f"type {series.dtype}")
     return as_numbers(series, ())[0]
+
+
+def _as_float(value: Fraction) -> float:
+    """The nearest number of 64 bits; infinite beyond them."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _as_they_are(name: str, values: Any) -> NDArray[Any] | None:

@@ -7,9 +7,7 @@ the others are read, one row more could change the persons, the labels and the c
 from __future__ import annotations
 
 import datetime as dt
-import math
 import re
-import sys
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -40,7 +38,6 @@ DEEPEST = 32
 UNTOLD = "\ufffd"
 """Stands for a value that has no text. It separates words, and is no number."""
 
-_LARGEST = Fraction(sys.float_info.max)
 _TRAILING = re.compile(r"(\.[0-9]*?)0+(?=$|[+-])")  # zeros at the end of a fraction, before the zone if there is one
 
 
@@ -154,8 +151,6 @@ def _plain(value: Any) -> Any:
 
     One complex number makes all others of a column complex: those on the real line are real all the same.
     """
-    if isinstance(value, Fraction):
-        return float(value) if abs(value) <= _LARGEST else math.inf if value > 0 else -math.inf
     if isinstance(value, np.longdouble):
         return float(value)
     if isinstance(value, complex | np.complexfloating) and not value.imag:
