@@ -322,9 +322,9 @@ def test_probabilities_say_how_often_the_rule_is_right(strength: float) -> None:
 def test_where_many_rules_are_right_a_plain_one_is_likely() -> None:
     """All texts have two words, and a word tells the class: rules of style, or of a large threshold, are as good."""
     right = []
-    for seed in range(10):
+    for seed in range(40):
         model = tacit.TextClassifier(random_state=seed).fit(["good day", "bad luck"] * 500, [1, 0] * 500)
         right += [
             model.predict(["good", "bad", "what a good day it was", "bad luck again, I am afraid"]) == [1, 0, 1, 0]
         ]
-    assert np.mean(right) > 0.8
+    assert np.mean(right) > 0.88  # without a preference .86

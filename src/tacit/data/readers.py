@@ -87,9 +87,8 @@ def column_names(path: Path, options: FileOptions) -> list[str]:
         first = next((line for lines in _lines(path) for line in lines if line.strip()), b"{}")
         record = _parse_json(first)
         if record is None:
-            raise SourceError(
-                f"The first line of {str(path)!r} is not a JSON object. Is it JSON Lines?", file=str(path)
-            )
+            message = f"The first line of {str(path)!r} is not a JSON object. Is it JSON Lines?"
+            raise SourceError(message, file=str(path))
         return list(record)
     with unzipped(path) as file:
         if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
@@ -261,9 +260,8 @@ def _refuse_width(path: Path, options: FileOptions, bad: list[int | None], stric
     if strict and bad and bad[0] is not None:
         line = _line_of(path, options, bad[0] - (1 if options.header is not None else 2))
         remedy = "Add or remove fields; without strict the record is dropped."
-        raise row_error(
-            "the record has the wrong number of fields", file=str(path), line=line, column=None, remedy=remedy
-        )
+        what = "the record has the wrong number of fields"
+        raise row_error(what, file=str(path), line=line, column=None, remedy=remedy)
 
 
 def _decoded(frame: pl.DataFrame, strict: Where | None) -> pl.DataFrame:
@@ -351,14 +349,8 @@ def json_lines(
             record = _parse_json(line, strict=strict)
             if record is None:
                 if strict:
-                    remedy = "Correct it; without strict it is dropped."
-                    raise row_error(
-                        "the line is not a JSON object in UTF-8",
-                        file=str(path),
-                        line=number,
-                        column=None,
-                        remedy=remedy,
-                    )
+                    what, remedy = "the line is not a JSON object in UTF-8", "Correct it; without strict it is dropped."
+                    raise row_error(what, file=str(path), line=number, column=None, remedy=remedy)
                 dropped.append(path)
                 continue
             if strict:

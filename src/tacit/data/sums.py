@@ -79,9 +79,8 @@ class Weighing:
         weights = np.asarray(self.weights)
         fits = weights.ndim == 1 and weights.dtype.kind in "iu" and len(weights)
         if not fits or weights.min() < 0 or weights.max() > MAX_WEIGHT[self.norm]:
-            raise bad_parameter(
-                "Weighing", "weights", "whole numbers from 0 to 2^20 (L2: to 2^10)", f"dtype {weights.dtype}"
-            )
+            expected = "whole numbers from 0 to 2^20 (L2: to 2^10)"
+            raise bad_parameter("Weighing", "weights", expected, f"dtype {weights.dtype}")
         object.__setattr__(self, "weights", weights.astype(np.int64))
         if any(not 0 <= scale <= GRID for scale in self.class_scale):
             raise bad_parameter("Weighing", "class_scale", f"whole numbers from 0 to {GRID}", self.class_scale)
@@ -91,9 +90,8 @@ class Weighing:
             raise bad_parameter("Weighing", "copies", "a small divisor of the number of words", self.copies)
         shares = (self.words_share, self.others, self.other_share, self.topics_share, self.totals_share, self.floor - 1)
         if min(*shares, self.silent) < 0 or not 0 < _norm_bound(self) <= GRID**2:
-            raise bad_parameter(
-                "Weighing", "words_share, others, other_share", "above 0 together, and within the grid", shares
-            )
+            expected = "above 0 together, and within the grid"
+            raise bad_parameter("Weighing", "words_share, others, other_share", expected, shares)
         if self.topics is None if self.topics_share else self.topics is not None:
             raise bad_parameter("Weighing", "topics", "given where they have a share", self.topics_share)
         if self.topics is not None and (self.topics.norm, self.topics.words) != (self.norm, len(weights)):
@@ -142,8 +140,8 @@ def normalised_sums(batches: Iterable[Rows], weighing: Weighing, n_features: int
     Exact of shape (word columns · cells + columns · topics + classes · (n_features − words − silent),)
         First the cells of words, column by column, then the topics, likewise, then the other features, class by class.
     """
-    silent = weighing.words + weighing.silent
-    classes, others = len(weighing.class_scale), max(n_features - silent, 0) if weighing.other_share else 0
+    heard = max(n_features - weighing.words - weighing.silent, 0)
+    classes, others = len(weighing.class_scale), heard if weighing.other_share else 0
     sizes = (weighing.word_columns * weighing.cells, weighing.columns * weighing.number, classes * others)
 
     def added(rows: Rows) -> Longs:
@@ -156,7 +154,6 @@ def normalised_sums(batches: Iterable[Rows], weighing: Weighing, n_features: int
         return np.concatenate(whole).astype(np.int64)
 
     total = np.zeros(sum(sizes), dtype=np.int64)
-
     for part in each_batch(batches, added):
         total += part
     bound = Bound(rows=unit.max_rows, ones=1)
@@ -248,9 +245,8 @@ def _others(rows: Rows, weighing: Weighing, others: int) -> tuple[Longs, Longs]:
     if not others:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
-    first_of_all = weighing.words + weighing.silent
-    rest = entries >= first_of_all
-    ids = entries[rest].astype(np.int64) - first_of_all
+    rest = entries >= weighing.words + weighing.silent
+    ids = entries[rest].astype(np.int64) - weighing.words - weighing.silent
     owner = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))[rest]
     first = np.searchsorted(owner, owner)  # where each row's other features begin
     kept = np.arange(len(owner)) - first < weighing.others  # no row has more, but the sensitivity must not rest on it
@@ -333,8 +329,7 @@ def mix(scores: Floats, mixture: Floats) -> Floats:
 def count_correct(batches: Iterable[Rows], rules: Rules, *, classes: int, unit: Unit, version: str) -> Exact:
     """Count how many rows each rule gets right, and add its preference: the utilities of a private choice."""
     correct = np.zeros((len(rules.mixtures), len(rules.thresholds)), dtype=np.int64)
-    if rules.preference is not None:
-        correct += rules.preference
+    correct += 0 if rules.preference is None else rules.preference
 
     def counted(rows: Rows) -> Longs:
         scores = row_scores(rows.indptr, rows.indices, rules)
