@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tacit.data import regression
+from tacit.data.objective import CURVATURE, LossName
 from tacit.data.regression import PARTS, Regressors, text_regression, thin
 from tacit.data.rows import Rows, offsets_of
 from tacit.data.sums import GRID, Rules
@@ -82,9 +83,9 @@ def test_rows_are_those_of_the_definition(rows: list[Row], made: Regressors) -> 
     assert np.allclose(made.matrix(as_rows(rows)).toarray(), expected, atol=1.5 / GRID)
 
 
-@given(rows_of, row_of, regressors_of)
+@given(rows_of, row_of, regressors_of, st.sampled_from(["huber", "logistic"]))
 def test_norms_are_within_their_bounds_and_a_row_does_not_change_others(
-    rows: list[Row], row: Row, made: Regressors
+    rows: list[Row], row: Row, made: Regressors, loss: LossName
 ) -> None:
     matrix = made.matrix(as_rows([*rows, row])).toarray()
     whole = matrix * GRID
@@ -94,10 +95,10 @@ def test_norms_are_within_their_bounds_and_a_row_does_not_change_others(
     assert max(squares) <= made.square * GRID**2
     assert (matrix[:-1] == made.matrix(as_rows(rows)).toarray()).all()
     statistic = text_regression(
-        lambda: [as_rows(rows)], made, "huber", rate=Fraction(1), seed=1, unit=Unit.row(), version="v"
+        lambda: [as_rows(rows)], made, loss, rate=Fraction(1), seed=1, unit=Unit.row(), version="v"
     )
     assert statistic.shape == (made.size,)
-    assert statistic.curvature == made.square
+    assert statistic.curvature == CURVATURE[loss] * made.square
 
 
 def test_a_repeated_feature_counts_once() -> None:
