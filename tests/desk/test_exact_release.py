@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from tacit import Budget, Ledger, Unit
 from tacit.data.scores import Scores
+from tacit.desk import cutting
 from tacit.desk import scores as desk
 from tacit.privacy._seal import open_exact
 from tacit.privacy.exact import Exact
@@ -60,7 +61,7 @@ class Told:
 
 def outputs() -> Iterator[list[Any]]:
     """Totals that lead to different weights; each choice of cuts at both levels; counts at either end."""
-    picks = range(desk.CANDIDATES - 1)
+    picks = range(cutting.CANDIDATES - 1)
     for totals in ((0, 2), (9, 2), (2, 2)):
         for first, *second in itertools.product(picks, repeat=3):
             for count in (-7, 9):
@@ -76,7 +77,7 @@ def units(rows: int) -> list[Rows]:
 def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     """Every data set of up to two units, and every unit added: log-ratios stay within ε and come close to it."""
     epsilon = 2.0
-    monkeypatch.setattr(desk, "CANDIDATES", 4)
+    monkeypatch.setattr(cutting, "CANDIDATES", 4)
     unit = Unit.row() if rows == 1 else Unit.user("person", max_rows=rows)
     account = Ledger.open().account("tiny", budget=Budget(epsilon), unit=unit)
     kept: dict[Rows, Scores] = {}
@@ -124,19 +125,3 @@ def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, r
             worst = max(worst, float(np.abs(by_rows[data] - by_rows[bigger]).max()))
     assert worst <= epsilon + 1e-9
     assert worst >= 0.85 * epsilon
-
-
-def test_weights_stay_together_where_totals_are_noise() -> None:
-    """Clear totals give each class the root of its size; totals that are noise alone must not silence a class."""
-    assert desk.class_weights(np.array([900, 100]), 0.0) == (21, 64)
-    assert desk.class_weights(np.array([-40, 700]), 3000.0) == (64, 49)
-    assert desk.class_weights(np.array([10**6, 1]), 0.0) == (9, 64)
-
-
-def test_cuts_are_paid_where_rows_can_steer_them() -> None:
-    """The least share where rows are too few to matter, and where they are so many that little is needed."""
-    shares = [desk.cutting_share(Fraction(strength), 2) for strength in (1, 30, 200, 10_000)]
-    assert shares == [desk.LEAST, Fraction(6, 100), desk.MOST, desk.LEAST]
-    few, persons = (desk.steering(np.array([100, 400]), (64, 32), Fraction(1, m)) for m in (1, 3))
-    assert few == 300
-    assert persons == 100

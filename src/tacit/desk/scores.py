@@ -7,7 +7,6 @@ here follows from public parameters and earlier releases.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.scores import Scores
+from tacit.desk.cutting import Cutting, candidate_cuts
 from tacit.desk.noise import additive_noise, noise_scale
 from tacit.desk.payer import one_off
 from tacit.ledger import Account
@@ -24,18 +24,12 @@ from tacit.privacy.gate import Purse
 from tacit.privacy.grid import CELLS
 from tacit.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, SelectEach
 from tacit.privacy.release import Receipt, Release
-from tacit.privacy.unit import Bound, Sensitivity, Unit
+from tacit.privacy.unit import Bound, Sensitivity
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-TOTALS = Fraction(3, 100)  # share of ε; thresholds get one between the next two, and the counts the rest
-LEAST, MOST = Fraction(5, 100), Fraction(12, 100)
-CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
-HEAVY = 64  # weight of a tuple of the smaller class
-FEWEST_BINS, MOST_BINS = 4, 256
-BINS_SCALE = 0.55
-FEW = 500  # weighted rows times ε: with fewer, rows can hardly steer a cut
+TOTALS = Fraction(3, 100)  # share of ε; thresholds get that of their plan, and the counts the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,90 +107,34 @@ def release_counted(
     counting.scale(sensitivity)  # an ε too small for any noise is refused before it is charged
     purse = Purse(account, name, budget, version=scores.version, random_state=random_state)
     first = purse.release(scores.totals(), counting)
-    bins = number_of_bins(first.values, float(epsilon), unit)
-    weights = class_weights(first.values, float(counting.scale(sensitivity)))
-    depth = bins.bit_length() - 1
-    cutting = cutting_share(steering(first.values, weights, epsilon / unit.max_rows), depth)
-    level = SelectEach(cutting * epsilon / depth)
+    plan = Cutting.of(first.values, float(counting.scale(sensitivity)), epsilon, unit)
+    level = SelectEach(plan.share * epsilon / plan.depth)
     cuts = np.array([0, CELLS])
-    for _ in range(depth):
-        cuts = _halve(purse, scores, cuts, weights, level, unit)
-    mechanism = additive_noise((1 - TOTALS - cutting) * epsilon, budget.exact_delta, sensitivity)
+    for _ in range(plan.depth):
+        cuts = _halve(purse, scores, cuts, plan, level)
+    mechanism = additive_noise((1 - TOTALS - plan.share) * epsilon, budget.exact_delta, sensitivity)
     last = purse.release(scores.counts((cuts, cuts)), mechanism, last=True)
     gaussian = isinstance(mechanism, DiscreteGaussian)
     return Binned(
         cuts=cuts,
-        counts=(last.values[:bins], last.values[bins:]),
+        counts=(last.values[: plan.bins], last.values[plan.bins :]),
         totals=first.values,
         noise_scale=noise_scale(mechanism, sensitivity),
         totals_scale=noise_scale(counting, sensitivity),
         gaussian=gaussian,
-        weights=weights,
-        level_rate=float(level.epsilon) / (2 * max(weights) * unit.max_rows),
-        receipt=_receipt(last, budget, first, level, depth),
+        weights=plan.weights,
+        level_rate=float(level.epsilon) / (2 * max(plan.weights) * unit.max_rows),
+        receipt=_receipt(last, budget, first, level, plan.depth),
     )
 
 
-def number_of_bins(totals: Ints, epsilon: float, unit: Unit) -> int:
-    """How many bins: noise grows with their number, and what they cannot show shrinks.
-
-    With m bins the error of a rate has a noise part ∝ √m/(ε·n) and a part ∝ 1/√(m·n): best for m ∝ ε·√n. Of the two
-    classes the smaller one counts more, as it does in the harmonic mean.
-    """
-    negatives, positives = (max(int(total), 1) for total in totals)
-    size = 2 / (1 / negatives + 1 / positives)
-    wanted = min(BINS_SCALE * epsilon * math.sqrt(size) / unit.max_rows, MOST_BINS)
-    depth: int = round(math.log2(max(wanted, 1.0)))
-    return min(max(1 << depth, FEWEST_BINS), MOST_BINS)
-
-
-def steering(totals: Ints, weights: tuple[int, int], epsilon: Fraction) -> Fraction:
-    """How firmly rows can steer cuts: their weight in a balance, times ε."""
-    rows = sum(weight * max(int(total), 0) for weight, total in zip(weights, totals, strict=True))
-    return max(Fraction(rows, HEAVY), Fraction(1)) * epsilon
-
-
-def cutting_share(strength: Fraction, depth: int) -> Fraction:
-    """The share of ε for thresholds: enough to miss a cut by less than a third of a bin, and within bounds.
-
-    Where rows can hardly steer a cut, cuts stay near their public places, and counts get more.
-    """
-    enough = Fraction(7 * depth * 2**depth) / strength
-    return min(max(min(enough, strength / FEW), LEAST), MOST)
-
-
-def class_weights(totals: Ints, noise: float) -> tuple[int, int]:
-    """Weights of negatives and positives: a class weighs as the root of its size, so that bins suit both.
-
-    Totals are no clearer than their noise: a part of it, added to both, keeps weights together where little is known.
-    """
-    small, large = sorted(max(int(total), 1) + noise / 3 for total in totals)
-    light = max(round(HEAVY * math.sqrt(max(small / large, 0.02))), 1)
-    return (HEAVY, light) if totals[0] <= totals[1] else (light, HEAVY)
-
-
-def candidate_cuts(cuts: Ints) -> Ints:
-    """For each interval between cuts, candidates at equal distances; repeated where the interval has fewer cells."""
-    parts = min(CANDIDATES, max(FEWEST, TOGETHER // (len(cuts) - 1)))
-    low, high = cuts[:-1, None], cuts[1:, None]
-    steps = np.arange(1, parts)[None, :]
-    return np.asarray(low + (steps * (high - low)) // parts)
-
-
-def base_measure(rate: Fraction, number: int) -> Ints:
-    """Public preference for the middle of an interval, half Beta(5, 5) and half uniform, in units of utility."""
-    x = np.arange(1, number + 1) / (number + 1)
-    weight = 0.5 + 0.5 * 630 * (x * (1 - x)) ** 4
-    return np.rint(np.log(weight) / float(rate)).astype(np.int64)
-
-
-def _halve(purse: Purse, scores: Scores, cuts: Ints, weights: tuple[int, int], level: SelectEach, unit: Unit) -> Ints:
+def _halve(purse: Purse, scores: Scores, cuts: Ints, plan: Cutting, level: SelectEach) -> Ints:
     """Cut each interval into two."""
     candidates = candidate_cuts(cuts)
-    bound = Bound(rows=unit.max_rows, ones=1)
-    rate = level.rate(Sensitivity.of_balances(bound, max(weights), candidates.size))
-    offsets = base_measure(rate, candidates.shape[1])
-    chosen = purse.release(scores.balances(cuts, candidates, weights, offsets), level).values
+    bound = Bound(rows=scores.unit.max_rows, ones=1)
+    rate = level.rate(Sensitivity.of_balances(bound, max(plan.weights), candidates.size))
+    offsets = np.rint(plan.preference(*candidates.shape) / float(rate)).astype(np.int64)
+    chosen = purse.release(scores.balances(cuts, candidates, plan.weights, offsets), level).values
     middles = np.take_along_axis(candidates, chosen[:, None], axis=1)[:, 0]
     return np.sort(np.concatenate([cuts, middles]))
 

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri
 
+from tacit.desk.cutting import MOST_EVEN, even_part
+
 Floats = NDArray[np.float64]
 
 WIGGLES = 5
 # Centre and spread of the separation, and spreads of log σ, of the first wiggle, of log-gaps and of the middle cut.
-D_MEAN, D_SPREAD, SIGMA_SPREAD, WIGGLE_SPREAD, GAP_SPREAD, MIDDLE_SPREAD = 2.0, 1.5, 0.55, 0.2, 1.0, 2.0
+D_MEAN, D_SPREAD, SIGMA_SPREAD, WIGGLE_SPREAD, GAP_SPREAD, MIDDLE_SPREAD = 2.0, 1.5, 0.55, 0.2, 1.0, 1.0
 SHAPE = 2 + WIGGLES  # parameters of the curve itself: separation, spread, wiggles
 USUAL_SLOPE = 0.3  # how far from 1 slopes on probit paper usually are, as a logarithm
 FREEDOM, MOST_ROUGH = 3.0, 4.0  # wiggles have a t-distribution together: some curves are far rougher than others
@@ -122,6 +124,11 @@ class Evidence:
         smaller = max(float(self.counts.sum(axis=1).min()), 1.0)
         return math.sqrt(self.bins * self.noise.variance) / smaller
 
+    @property
+    def nats(self) -> float:
+        """By how much rows could change the log-probability of the first cut."""
+        return float(np.dot(self.weights, np.maximum(self.counts.sum(axis=1), 1.0))) / self.balance.scale
+
     def turned(self) -> Evidence:
         """The same for scores that were turned around: the lowest are the highest."""
         return replace(self, counts=self.counts[:, ::-1].copy())
@@ -185,6 +192,9 @@ class Model:
         self.bins = evidence.bins
         self.size = SHAPE + (self.bins - 1) + 2
         least = np.sqrt(self.bins * evidence.noise.variance)
+        # The chance that where a cut is says nothing about its two sides: ties cannot be cut in two, and where rows can
+        # hardly steer a cut, it stays where cuts usually are.
+        self._loose = max(TIES, 1 - even_part(evidence.nats) / MOST_EVEN)
         self._center = np.log(np.maximum(evidence.counts.sum(axis=1), least) + 1.0)
 
     def unfold(self, xi: Floats) -> State:
@@ -197,7 +207,7 @@ class Model:
         rough = np.minimum(np.sqrt((FREEDOM + square) / (FREEDOM + WIGGLES)), MOST_ROUGH)
         gaps = (d[:, None] + 3.0) / m * np.exp(GAP_SPREAD * np.clip(xi[:, SHAPE + 1 : SHAPE + m - 1], -6, 4))
         steps = np.concatenate([np.zeros((len(xi), 1)), np.cumsum(gaps, axis=1)], axis=1)
-        middle = -d / 2 + MIDDLE_SPREAD * xi[:, SHAPE]
+        middle = -d / 2 + MIDDLE_SPREAD * np.sinh(np.clip(xi[:, SHAPE], -4, 4))  # mostly near, at times far
         z = np.clip(middle[:, None] + steps - steps[:, -1:] / 2, -_EDGE, _EDGE)
         fpr = ndtr(z)
         tpr = np.maximum.accumulate(_tpr(z, d, 1 / sigma, wiggles), axis=1)
@@ -242,9 +252,9 @@ class Model:
         variances = state.expected + state.misfit
         fit = e.noise.log_density(e.counts - state.expected, np.sqrt(variances))
         gap, spread, total = self.balances(state, variances)
-        # A cut's log-probability falls with its imbalance; but ties cannot be cut in two, and then any balance will do.
-        balanced = e.balance.log_density(gap, spread) - math.log(2 * e.balance.scale)
-        balance = np.logaddexp(balanced, np.log(TIES / 2 / total))
+        # A cut's log-probability falls with its imbalance, unless the cut is loose: then any balance will do.
+        balanced = e.balance.log_density(gap, spread) + math.log((1 - self._loose) / (2 * e.balance.scale))
+        balance = np.logaddexp(balanced, np.log(self._loose / 2 / total))
         return np.asarray(fit.sum(axis=(1, 2)) + balance.sum(axis=1) - (self._scaled(xi) ** 2).sum(axis=1) / 2)
 
     @staticmethod

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr, ndtri
 
+from tacit.desk.cutting import reluctance
 from tacit.evaluation.model import Evidence, Floats, Model, State
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
@@ -22,7 +23,7 @@ LEAST_BEND, BEND, MOST_STEEP = 0.04, 0.08, 12.0
 # Chance of a corner in a bin at the ends, or where the slope falls e⁴-fold or more: at least, and for each bin that
 # there is. The more bins, the better all else is known, and the more of what is left open is inside of them.
 LEAST_CORNERS, CORNERS, SHARP = 0.08, 0.01, 4.0
-TIED_SHARES, FEW_SCALES, MANY_SCALES, EMPTY, FAR = 1.8, 2.5, 7.0, 0.1, 4.0
+TIED_SHARES, FEW_SCALES, MANY_SCALES, EMPTY, FAR = 1.8, 1.3, 5.8, 0.1, 4.0
 ONE_SIDED = 1 / 3  # chance of ties where one class is nearly all in a bin and the other is not
 PROPOSALS, FRESH = 2, (0.6, 0.3)
 # How much wider proposals are than the best fit's curvature says: more where noise may be much of a class, and the
@@ -213,7 +214,8 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
     both &= ~one_sided | (rng.random(share.shape) < ONE_SIDED)
     heavy = mass > TIED_SHARES * share * rng.uniform(0.75, 1.25, share.shape)
     apart = mass[:, [0, -1]].sum(axis=1, keepdims=True) > (1 - EMPTY) * total
-    limit = np.where(apart, FEW_SCALES, MANY_SCALES) + rng.logistic(size=share.shape)
+    held = reluctance(evidence.nats)
+    limit = held + np.where(apart, FEW_SCALES, MANY_SCALES) + rng.logistic(size=share.shape)
     return np.asarray(both & heavy & (mass / evidence.balance.scale > limit))
 
 

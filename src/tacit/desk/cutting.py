@@ -1,0 +1,163 @@
+"""Where a ROC curve's thresholds go, and what finding them may cost. Public arithmetic on released totals.
+
+Few rows can hardly steer a cut: a selection would then draw it at random from wherever cuts may be, and curves read
+off such cuts are far worse than those off usual places. So each interval has a public peak, where most classifiers
+have the middle of their scores, and the less rows can say, the sharper it is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.privacy.grid import CELLS, cells_of
+from tacit.privacy.unit import Unit
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+LEAST, MOST = Fraction(2, 100), Fraction(12, 100)  # share of ε for cuts
+CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
+HEAVY = 64  # weight of a tuple of the smaller class
+FEWEST_BINS, MOST_BINS = 4, 256
+BINS_SCALE = 0.55
+FEW = 1200  # weighted rows times ε for the whole of ε: with fewer, rows can hardly steer a cut
+INWARD = 0.62  # the peak of an interval at an end of the grid: how far from that end
+CALIBRATED = 0.2  # how far the first cut's peak is from the middle of the grid to where calibrated scores have theirs
+FLAT, SHARP = 10.0, 1600.0  # a + b of the Beta(a, b) that is a peak: at least, and what is divided by nats squared
+EVEN_NATS, MOST_EVEN = 20.0, 0.5  # a preference's even part: nats over the first, at most the second
+PLENTY = 10**6  # nats: more are as good as infinitely many
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """How a test set is cut into bins.
+
+    Attributes
+    ----------
+    bins : int
+        A power of two.
+    weights : (int, int)
+        Weights of a negative and of a positive in the balance of the two sides of a cut.
+    share : Fraction
+        The share of ε for all cuts together.
+    nats : float
+        By how much rows can change the log-probability of the first cut.
+    middle : float
+        Where on the grid, from 0 to 1, a calibrated classifier has the middle of its scores.
+    """
+
+    bins: int
+    weights: tuple[int, int]
+    share: Fraction
+    nats: float
+    middle: float
+
+    @classmethod
+    def of(cls, totals: Ints, noise: float, epsilon: Fraction, unit: Unit) -> Cutting:
+        """The plan for noisy class totals with that scale of noise, and the ε of the whole curve."""
+        bins, weights = number_of_bins(totals, float(epsilon), unit), class_weights(totals, noise)
+        strength = steering(totals, weights, epsilon / unit.max_rows)
+        depth = bins.bit_length() - 1
+        share = cutting_share(strength, depth)
+        nats = float(min(share * strength / (2 * depth), Fraction(PLENTY)))
+        return cls(bins, weights, share, nats, middle_place(totals, noise))
+
+    @property
+    def depth(self) -> int:
+        """How many times all intervals are halved."""
+        return self.bins.bit_length() - 1
+
+    def preference(self, intervals: int, number: int) -> Floats:
+        """Log-weights of equally spaced candidates in each interval, before any row is seen.
+
+        One part is even over the interval, for scores that are anywhere. The other is a peak.
+        """
+        x = np.arange(1, number + 1) / (number + 1)
+        places = np.full(intervals, 0.5)
+        if intervals == 1:
+            places += CALIBRATED * (self.middle - 0.5)
+        else:
+            places[[0, -1]] = INWARD, 1 - INWARD
+        even = even_part(self.nats)
+        return np.stack([np.log(even + (1 - even) * _peak(x, place, self.nats)) for place in places])
+
+
+def even_part(nats: float) -> float:
+    """The part of a preference that is even over its interval: the less rows can say, the smaller."""
+    return min(max(nats, 1.0) / EVEN_NATS, MOST_EVEN)
+
+
+def reluctance(nats: float) -> float:
+    """How much likelier a cut is at its peak than far from it, before any row is seen, as a logarithm."""
+    even = even_part(nats)
+    x = np.linspace(0.0, 1.0, 101)[1:-1]
+    return math.log1p((1 - even) / even * float(_peak(x, 0.5, nats).max()))
+
+
+def _peak(x: Floats, place: float, nats: float) -> Floats:
+    """The density of a Beta distribution with that mean; its mean over the candidates is 1."""
+    total = FLAT + SHARP * max(nats, 1.0) ** -2
+    logs = (total * place - 1) * np.log(x) + (total * (1 - place) - 1) * np.log1p(-x)
+    density = np.exp(logs - logs.max())
+    return np.asarray(density / density.mean())
+
+
+def number_of_bins(totals: Ints, epsilon: float, unit: Unit) -> int:
+    """How many bins: noise grows with their number, and what they cannot show shrinks.
+
+    With m bins the error of a rate has a noise part ∝ √m/(ε·n) and a part ∝ 1/√(m·n): best for m ∝ ε·√n. Of the two
+    classes the smaller one counts more, as it does in the harmonic mean.
+    """
+    negatives, positives = (max(int(total), 1) for total in totals)
+    size = 2 / (1 / negatives + 1 / positives)
+    wanted = min(BINS_SCALE * epsilon * math.sqrt(size) / unit.max_rows, MOST_BINS)
+    depth: int = round(math.log2(max(wanted, 1.0)))
+    return min(max(1 << depth, FEWEST_BINS), MOST_BINS)
+
+
+def steering(totals: Ints, weights: tuple[int, int], epsilon: Fraction) -> Fraction:
+    """How firmly rows can steer cuts: their weight in a balance, times ε."""
+    rows = sum(weight * max(int(total), 0) for weight, total in zip(weights, totals, strict=True))
+    return max(Fraction(rows, HEAVY), Fraction(1)) * epsilon
+
+
+def cutting_share(strength: Fraction, depth: int) -> Fraction:
+    """The share of ε for thresholds: enough to miss a cut by less than a third of a bin, and within bounds.
+
+    Where rows can hardly steer a cut, cuts stay near their public places, and counts get more.
+    """
+    enough = Fraction(7 * depth * 2**depth) / strength
+    return min(max(min(enough, strength / FEW), LEAST), MOST)
+
+
+def class_weights(totals: Ints, noise: float) -> tuple[int, int]:
+    """Weights of negatives and positives: a class weighs as the root of its size, so that bins suit both."""
+    small, large = sorted(_careful(totals, noise))
+    light = max(round(HEAVY * math.sqrt(max(small / large, 0.02))), 1)
+    return (HEAVY, light) if totals[0] <= totals[1] else (light, HEAVY)
+
+
+def middle_place(totals: Ints, noise: float) -> float:
+    """Where on the grid the share of positives is: half of the rows of either class are below it if scores are true."""
+    negatives, positives = _careful(totals, noise)
+    share = np.array([positives / (negatives + positives)])
+    return float(cells_of(share)[0] + 0.5) / CELLS
+
+
+def _careful(totals: Ints, noise: float) -> tuple[float, float]:
+    """Class totals that are no clearer than their noise: a part of it, added to both, keeps them together."""
+    negatives, positives = (max(int(total), 1) + noise / 3 for total in totals)
+    return negatives, positives
+
+
+def candidate_cuts(cuts: Ints) -> Ints:
+    """For each interval between cuts, candidates at equal distances; repeated where the interval has fewer cells."""
+    parts = min(CANDIDATES, max(FEWEST, TOGETHER // (len(cuts) - 1)))
+    low, high = cuts[:-1, None], cuts[1:, None]
+    steps = np.arange(1, parts)[None, :]
+    return np.asarray(low + (steps * (high - low)) // parts)

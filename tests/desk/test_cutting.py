@@ -1,0 +1,93 @@
+"""Where thresholds of a ROC curve go: public arithmetic, and what it does for few rows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tacit
+from tacit import Unit
+from tacit.desk import cutting
+from tacit.desk.cutting import Cutting
+from tacit.privacy.grid import CELLS
+
+TOTALS = st.tuples(*[st.integers(-(10**6), 10**9)] * 2)
+EPSILONS = st.fractions(Fraction(1, 10**12), 10**12).filter(bool)
+
+
+def test_weights_stay_together_where_totals_are_noise() -> None:
+    """Clear totals give each class the root of its size; totals that are noise alone must not silence a class."""
+    assert cutting.class_weights(np.array([900, 100]), 0.0) == (21, 64)
+    assert cutting.class_weights(np.array([-40, 700]), 3000.0) == (64, 49)
+    assert cutting.class_weights(np.array([10**6, 1]), 0.0) == (9, 64)
+
+
+def test_cuts_are_paid_where_rows_can_steer_them() -> None:
+    """The least share where rows are too few to matter, and where they are so many that little is needed."""
+    shares = [cutting.cutting_share(Fraction(strength), 2) for strength in (1, 30, 200, 10_000)]
+    assert shares == [cutting.LEAST, Fraction(30, cutting.FEW), cutting.MOST, cutting.LEAST]
+    few, persons = (cutting.steering(np.array([100, 400]), (64, 32), Fraction(1, m)) for m in (1, 3))
+    assert few == 300
+    assert persons == 100
+
+
+@given(TOTALS, EPSILONS, st.integers(1, 1000), st.integers(0, 5))
+def test_every_plan_is_within_bounds(totals: tuple[int, int], epsilon: Fraction, rows: int, level: int) -> None:
+    """Whatever noise says of the totals: shares that add up, bins that are powers of two, finite preferences."""
+    unit = Unit.row() if rows == 1 else Unit.user("person", max_rows=rows)
+    plan = Cutting.of(np.array(totals), float(1 / epsilon), epsilon, unit)
+    assert cutting.LEAST <= plan.share <= cutting.MOST
+    assert 2**plan.depth == plan.bins
+    assert 0 < plan.middle < 1
+    preference = plan.preference(2**level, 127)
+    assert preference.shape == (2**level, 127)
+    assert np.isfinite(preference).all()
+    np.testing.assert_allclose(np.exp(preference).mean(axis=1), 1.0)
+
+
+def test_any_epsilon_has_a_plan() -> None:
+    for exponent in (-300, 300):
+        plan = Cutting.of(np.array([10**6, 10**6]), 1.0, Fraction(10) ** exponent, Unit.row())
+        assert np.isfinite(plan.preference(4, 100)).all()
+
+
+def test_a_peak_is_sharp_where_rows_say_little_and_flat_where_they_say_much() -> None:
+    """Twice the preference of half Beta(5, 5) and half even where rows decide; a hundred times it where they cannot."""
+    heights = [cutting.reluctance(nats) for nats in (0.1, 1.0, 3.0, 10.0, 100.0)]
+    assert heights == sorted(heights, reverse=True)
+    assert heights[0] > np.log(100)
+    assert heights[-1] == pytest.approx(np.log(3.5), abs=0.05)
+
+
+def test_the_first_cut_leans_to_the_share_of_positives() -> None:
+    """Calibrated scores have their middle there: below the middle of the grid where positives are few."""
+    rare, even, common = (
+        Cutting.of(np.array(totals), 10.0, Fraction(1, 100), Unit.row()).preference(1, 999)[0].argmax()
+        for totals in ([9000, 1000], [5000, 5000], [1000, 9000])
+    )
+    assert rare < even < common
+    assert even == pytest.approx(499, abs=1)
+    assert common - even == pytest.approx(even - rare, abs=2)
+
+
+def test_few_rows_do_not_scatter_the_cuts() -> None:
+    """At ε = 0.1 a few hundred rows cannot steer a cut, so that it stays near its public place in most runs."""
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [300, 380])
+    scores = 1 / (1 + np.exp(-rng.normal(1.5 * y - 0.75)))
+    cuts = np.array([tacit.roc_curve(y, scores, epsilon=0.1, random_state=i)._binned.cuts[1:-1] for i in range(60)])
+    usual = np.array([cutting.INWARD / 2, 0.5, 1 - cutting.INWARD / 2])
+    assert (np.abs(cuts / CELLS - usual) < 0.1).mean() > 0.8
+
+
+def test_many_rows_bring_the_cuts_to_where_scores_are() -> None:
+    """Scores between 0.05 and 0.15, far from any public place: with 20,000 rows at ε = 1 all cuts are among them."""
+    rng = np.random.default_rng(4)
+    y = np.repeat([0, 1], 10_000)
+    curve = tacit.roc_curve(y, rng.uniform(0.05, 0.13, len(y)) + 0.02 * y, epsilon=1.0, random_state=0)
+    counts = np.array(curve._binned.counts)
+    assert counts.sum(axis=0).max() < 3 * counts.sum() / counts.shape[1]
