@@ -208,6 +208,23 @@ def test_odd_cells_are_absent_and_never_told() -> None:
             assert np.array_equal(found.weights_, whole.weights_) or cell == 10**400
 
 
+class Foreign(dt.tzinfo):
+    """A value of a foreign type, and a zone: both fail wherever they are asked."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("HIV positive")
+
+    def utcoffset(self, moment: dt.datetime | None) -> dt.timedelta:
+        raise RuntimeError("HIV positive")
+
+
+@pytest.mark.parametrize("odd", [Foreign(), dt.datetime(2020, 1, 1, tzinfo=Foreign())])
+def test_a_foreign_value_that_fails_is_never_told(odd: Any) -> None:
+    assert as_text(as_series("x", ["a", odd, "b"]), "x").to_list()[::2] == ["a", "b"]
+
+
 def test_a_complex_cell_leaves_the_others_real() -> None:
     pd = pytest.importorskip("pandas")
     assert texts(pd.Series([1.5, 2, float("nan"), 1j]))[:3] == texts([1.5, 2.0, None])
