@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse as sp
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -311,3 +312,17 @@ def test_numbers_of_rare_types_stay_themselves_beside_anything(kind: Any, odd: A
     assert alone == ["1", "0.5", "-3"]
     for mixed in ([*values, odd], np.array([*values, odd], dtype=object)):
         assert plain_text(as_series("x", mixed), ()).to_list()[:3] == alone
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).max == np.finfo(np.float64).max, reason="no longer numbers here")
+def test_a_number_beyond_64_bits_is_no_warning(recwarn: pytest.WarningsRecorder) -> None:
+    """A warning tells that it is there, and where warnings are errors, ends the program."""
+    long = np.array(["1", "1e4000"], dtype=np.longdouble)
+    X, y = np.stack([long, long], axis=1), [0, 1]
+    assert as_series("x", long).to_list() == [1.0, np.inf]
+    for matrix in (X, X.tolist(), sp.csr_array(X)):
+        tacit.BernoulliNB(random_state=0).fit(matrix, y)
+        tacit.split(matrix, y, random_state=0)
+    tacit.roc_curve(y, long, epsilon=1.0, random_state=0)
+    tacit.roc_curve(long, y, epsilon=1.0, random_state=0)
+    assert not recwarn.list

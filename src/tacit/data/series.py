@@ -62,8 +62,14 @@ def as_series(name: str, values: Any) -> pl.Series:
     if array.dtype.kind in "OUTc":
         return _object_series(name, array.tolist())
     if array.dtype == np.longdouble:
-        return pl.Series(name, array.astype(np.float64))
+        return pl.Series(name, as_doubles(array))
     return pl.Series(name, _in_known_steps(array))
+
+
+def as_doubles(numbers: Any) -> Any:
+    """Numbers of more than 64 bits as such of 64. Too large ones are infinite; a warning would tell of them."""
+    with np.errstate(all="ignore"):
+        return numbers.astype(np.float64)
 
 
 def _pandas_series(name: str, values: Any) -> pl.Series:
