@@ -15,9 +15,11 @@ import pytest
 import tacit
 from tacit.data.columns import TextColumn
 from tacit.data.errors import SourceError
+from tacit.data.features import as_text
 from tacit.data.files import FileOptions, pieces
 from tacit.data.packed import BLOCK, Repaired
 from tacit.data.schema import Schema
+from tacit.data.series import as_series
 from tacit.data.sources import open_source
 from tacit.desk.parts import open_part, rows_for_fit
 
@@ -109,3 +111,48 @@ def test_texts_of_arrow_may_hold_any_bytes(tmp_path: Path, kind: Any) -> None:
     assert rows[0] == rows[1] == rows[2][: len(rows[0])]
     assert rows[2] == rows[3]
     assert sorted(rows[2][len(rows[0]) :]) == sorted(rows[0][:2])
+
+
+@pytest.mark.parametrize("kind", ["texts", "text dtype", "categories", "lists", "moments", "days", "durations", "zone"])
+def test_columns_of_pandas_that_arrow_holds_may_hold_anything(kind: str) -> None:
+    """As Python's objects, a text that is not UTF-8 and a moment far away were errors that quote them."""
+    pd = pytest.importorskip("pandas", minversion="2.1")
+    texts, far = broken(pa.string(), [b"win cash", b"win \xff\xfecash"]), pa.array([0, 2**63 - 1])
+    days = pa.Array.from_buffers(pa.date32(), 2, pa.array([0, 2**31 - 1], pa.int32()).buffers())
+    held: dict[str, tuple[Any, list[str | None]]] = {
+        "texts": (texts, ["win cash", "win \ufffd\ufffdcash"]),
+        "text dtype": (texts, ["win cash", "win \ufffd\ufffdcash"]),
+        "categories": (pa.DictionaryArray.from_arrays(pa.array([0, 1]), texts), ["win cash", "win \ufffd\ufffdcash"]),
+        "lists": (pa.ListArray.from_arrays(pa.array([0, 1, 2]), texts), ["['win cash']", "\ufffd"]),
+        "moments": (far.cast(pa.timestamp("us", "+14:00")), ["1970-01-01 00:00:00+00:00", None]),
+        "days": (days, ["1970-01-01", None]),
+        "durations": (far.cast(pa.duration("ms")), ["0 ms", f"{2**63 - 1} ms"]),
+        "zone": (far.cast(pa.timestamp("ns", "UTC")), ["1970-01-01 00:00:00+00:00"]),
+    }
+    values, expected = held[kind]
+    column = pd.Series(pd.arrays.ArrowExtensionArray(values))
+    if kind == "text dtype":
+        column = pd.Series(pd.arrays.ArrowStringArray(pa.chunked_array([values])))
+    if kind == "zone":  # a type of pandas' own: it cannot write its last moment in a zone east of Greenwich
+        column = column.astype("datetime64[ns, UTC]").dt.tz_convert("Asia/Tokyo")
+        expected = [*expected, "2262-04-11 23:47:16.854775807+00:00"]
+    assert as_text(as_series("x", column), "x").to_list() == expected
+    assert sum(map(len, tacit.split(pd.DataFrame({"x": column}), random_state=1))) == 2
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("record", ["\ufeffyes,one\n", '\ufeff"yes","one, two"\n'])
+def test_a_mark_of_utf8_before_a_record_depends_on_no_other(
+    tmp_path: Path, packed: bool, strict: bool, record: str
+) -> None:
+    """Of a file without a header, whichever record was the first lost its mark, and with it became another row."""
+    found = []
+    for place, others in enumerate(["", "no,two\n"]):
+        content = (others + record).encode()
+        path = tmp_path / f"{place}.csv"
+        path.write_bytes(gzip.compress(content) if packed else content)
+        read = pieces(path, ["label", "text"], FileOptions(header=("label", "text")), batch_rows=2, strict=strict)
+        found.append(pl.concat([piece.frame for piece in read]).rows())
+    assert found[1] == [("no", "two"), *found[0]]
+    assert found[0] == [("yes", "one") if '"' not in record else ('"yes"', "one, two")]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse as sp
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -208,6 +209,23 @@ def test_odd_cells_are_absent_and_never_told() -> None:
             assert np.array_equal(found.weights_, whole.weights_) or cell == 10**400
 
 
+class Foreign(dt.tzinfo):
+    """A value of a foreign type, and a zone: both fail wherever they are asked."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("HIV positive")
+
+    def utcoffset(self, moment: dt.datetime | None) -> dt.timedelta:
+        raise RuntimeError("HIV positive")
+
+
+@pytest.mark.parametrize("odd", [Foreign(), dt.datetime(2020, 1, 1, tzinfo=Foreign())])
+def test_a_foreign_value_that_fails_is_never_told(odd: Any) -> None:
+    assert as_text(as_series("x", ["a", odd, "b"]), "x").to_list()[::2] == ["a", "b"]
+
+
 def test_a_complex_cell_leaves_the_others_real() -> None:
     pd = pytest.importorskip("pandas")
     assert texts(pd.Series([1.5, 2, float("nan"), 1j]))[:3] == texts([1.5, 2.0, None])
@@ -294,3 +312,17 @@ def test_numbers_of_rare_types_stay_themselves_beside_anything(kind: Any, odd: A
     assert alone == ["1", "0.5", "-3"]
     for mixed in ([*values, odd], np.array([*values, odd], dtype=object)):
         assert plain_text(as_series("x", mixed), ()).to_list()[:3] == alone
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).max == np.finfo(np.float64).max, reason="no longer numbers here")
+def test_a_number_beyond_64_bits_is_no_warning(recwarn: pytest.WarningsRecorder) -> None:
+    """A warning tells that it is there, and where warnings are errors, ends the program."""
+    long = np.array(["1", "1e4000"], dtype=np.longdouble)
+    X, y = np.stack([long, long], axis=1), [0, 1]
+    assert as_series("x", long).to_list() == [1.0, np.inf]
+    for matrix in (X, X.tolist(), sp.csr_array(X)):
+        tacit.BernoulliNB(random_state=0).fit(matrix, y)
+        tacit.split(matrix, y, random_state=0)
+    tacit.roc_curve(y, long, epsilon=1.0, random_state=0)
+    tacit.roc_curve(long, y, epsilon=1.0, random_state=0)
+    assert not recwarn.list

@@ -209,3 +209,41 @@ def test_too_many_features_are_refused_before_anything_is_charged() -> None:
     with pytest.raises(tacit.ParameterError, match=r"'X' parameter of LogisticRegression .*SelectingClassifier"):
         tacit.LogisticRegression(account=account).fit(sp.csr_array((2, 1 << 20)), [0, 1])
     assert account.spent.epsilon == 0
+
+
+def test_one_very_long_row_does_not_make_the_minimiser_uncertain() -> None:
+    """The roundings of all rows were taken to be those of the longest: one such row, and a fit took days."""
+    width, n = 4_000, 2_000
+    rng = np.random.default_rng(3)
+    ids = np.sort(np.stack([rng.choice(width, 5, replace=False) for _ in range(n)]), axis=1)
+    labels = rng.integers(0, 2, n + 1)
+    weighing = scaling(width, "L1", constant=INTERCEPT_SHARE, floor=LEAST_ONES)
+    lengths = np.append(np.full(n, 5), width)
+    all_rows = Rows(offsets_of(lengths), np.append(ids.ravel(), np.arange(width)).astype(np.int32), labels)
+    theta = rng.normal(size=width + 1)
+    usual, whole = (
+        _problem([found], weighing, "logistic").rounding(theta) for found in (all_rows.part(0, n), all_rows)
+    )
+    assert usual < whole < 3 * usual
+
+
+def test_the_certificate_covers_the_rounding_of_each_row() -> None:
+    """Against exact sums of the same slopes; of long and of short rows."""
+    width, n = 300, 40
+    rng = np.random.default_rng(4)
+    chosen = [np.sort(rng.choice(width, size, replace=False)) for size in np.append(rng.integers(0, 9, n), width)]
+    lengths = np.array([len(row) for row in chosen])
+    found = Rows(offsets_of(lengths), np.concatenate(chosen).astype(np.int32), rng.integers(0, 2, n + 1))
+    problem = _problem([found], scaling(width, "L1", constant=INTERCEPT_SHARE, floor=LEAST_ONES), "huber")
+    theta = rng.normal(size=width + 1) * 10
+    exact = [Fraction(0)] * (width + 1)
+    matrix = problem.matrix
+    for begin, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
+        row = [
+            (int(j), Fraction(float(v))) for j, v in zip(matrix.indices[begin:end], matrix.data[begin:end], strict=True)
+        ]
+        margin = sum((v * Fraction(float(theta[j])) for j, v in row), Fraction(0))
+        for j, v in row:
+            exact[j] += min(max(margin - Fraction(3, 2), Fraction(-1)), Fraction(0)) * v
+    gap = [float(Fraction(float(one)) - other) for one, other in zip(problem.gradient(theta)[1], exact, strict=True)]
+    assert 0 < np.linalg.norm(gap) <= problem.rounding(theta)

@@ -160,3 +160,12 @@ def test_persons_are_protected() -> None:
     steps = {step["step"]: step for step in model.receipt_["steps"]}
     assert steps["labels"]["sensitivity"]["l1"] == 3
     assert account.spent.epsilon == 1.0
+
+
+def test_more_features_than_a_regression_takes_are_learnt_by_a_rule() -> None:
+    """A column of a million bins was refused by the last step, when all was paid."""
+    wide = {"note": {"kind": "text", "bits": 4}, "age": {"kind": "number", "low": 0, "high": 1, "bins": 1 << 20}}
+    schema = tacit.Schema.from_dict({"label": {"classes": [0, 1]}, "columns": wide})
+    table = pl.DataFrame({"note": ["calm", "feverish"] * 6_000, "age": [0.2, 0.7] * 6_000})
+    model = tacit.TabularClassifier(epsilon=1.0, schema=schema, random_state=0).fit(table, [0, 1] * 6_000)
+    assert [step["step"] for step in model.receipt_["steps"]] == ["labels", "sums", "rule", "margins"]

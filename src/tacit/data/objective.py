@@ -64,8 +64,8 @@ class Problem:
 
     matrix: Any
     loss: LossName
-    longest: int  # most entries of a row
-    size: float  # bound of a row's L2 norm
+    lengths: Ints  # entries of each row
+    sizes: Floats  # bounds of the rows' L2 norms
     parts: tuple[_Part, ...]  # one for each thread
     block: int
 
@@ -73,15 +73,14 @@ class Problem:
     def of(cls, matrix: Any, loss: LossName) -> Problem:
         """The problem of a CSR matrix whose rows have norm at most 1."""
         n = matrix.shape[0]
-        longest = int(np.diff(matrix.indptr).max(initial=1))
-        squares = float(_squares(matrix).sum(axis=1).max(initial=0.0))
-        size = min(1.0, math.sqrt(squares) * (1 + 1e-6))
+        lengths = np.diff(matrix.indptr).astype(np.int64)
+        sizes = np.minimum(np.sqrt(_squares(matrix).sum(axis=1)) * (1 + 1e-6), 1.0)
         block = _block(n)
         parts = tuple(
             _Part(begin, end, matrix[begin:end], [matrix[at : min(at + block, end)] for at in range(begin, end, block)])
             for begin, end in pairwise(np.linspace(0, n, 1 + (_THREADS if n >= _MANY_ROWS else 1)).astype(int).tolist())
         )
-        return cls(matrix, loss, longest, size, parts, block)
+        return cls(matrix, loss, lengths, sizes, parts, block)
 
     def times(self, theta: Floats) -> Floats:
         """A·θ."""
@@ -114,10 +113,15 @@ class Problem:
         return margins, total
 
     def rounding(self, theta: Floats) -> float:
-        """A bound of the L2 norm of the rounding error of the gradient there."""
+        """A bound of the L2 norm of the rounding error of the gradient there.
+
+        A margin is a sum of k products: error (k + 1)·u·Σ|θx|, times ℓ'' ≤ 1. Each row has its own: one very long row
+        among many others must not make a minimiser uncertain.
+        """
         away = np.abs(theta)
-        widest = max(float((abs(part.rows) @ away).max(initial=0.0)) for part in self.parts) * (1 + 1e-6)
-        return _rounding(self.matrix.shape[0], self.longest, self.size, widest)
+        reached = np.concatenate([abs(part.rows) @ away for part in self.parts])
+        of_margins = float((self.sizes * (self.lengths + 1)) @ reached) * (1 + 1e-6)
+        return 2 * _UNIT * (of_margins + float(self.sizes.sum()) * (1 + 1e-6) * _roundings(len(self.sizes)))
 
 
 def _block(n: int) -> int:
@@ -125,21 +129,18 @@ def _block(n: int) -> int:
     return max(1, math.isqrt(n), _FEW_ROUNDINGS // max(n, 1))
 
 
-def _rounding(n: int, longest: int, size: float, widest: float) -> float:
-    """Bound of the L2 norm of the rounding error of Σ ℓ'·x, where Σ|θx| is at most ``widest`` in every row.
+def _roundings(n: int) -> float:
+    """Roundings of ℓ' and of adding up n terms, in units of the terms' total size.
 
-    A margin is a sum of at most ``longest`` products: error (longest + 1)·u·Σ|θx|, times ℓ'' ≤ 1. ℓ' itself is right to
-    8 units. Adding n terms of total size at most n·‖x‖₂ in blocks costs block + n/block roundings, and one for each
-    thread. Twice for slack.
+    ℓ' is right to 8 units. Adding in blocks costs block + n/block roundings, and one for each thread.
     """
     block = _block(n)
-    roundings = (longest + 1) * widest + 8 + min(block, n) + n / block + 2 + 2 * _THREADS
-    return 2 * n * size * _UNIT * roundings
+    return 8 + min(block, n) + n / block + 2 + 2 * _THREADS
 
 
 def certifiable(n: int, longest: int, size: float) -> float:
     """A Λ with which double precision certifies the minimiser of such rows, unless log-odds are very large."""
-    return 4 * _rounding(n, longest, size, _USUAL_REACH) / float(INEXACTNESS)
+    return 4 * 2 * n * size * _UNIT * ((longest + 1) * _USUAL_REACH + _roundings(n)) / float(INEXACTNESS)
 
 
 def _by_blocks(part: _Part, slopes: Floats, block: int) -> Floats:

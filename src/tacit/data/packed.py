@@ -79,6 +79,24 @@ class Repaired(io.RawIOBase):
         self._rest = block[whole:]
 
 
+class Marked(io.RawIOBase):
+    """A stream behind a mark of UTF-8, for a reader that takes one off: what the stream itself begins with stays."""
+
+    def __init__(self, file: Any) -> None:
+        super().__init__()
+        self._file, self._mark = file, codecs.BOM_UTF8
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most so many; all where the number is negative."""
+        mark, self._mark = self._mark, b""
+        given: bytes = self._file.read(size if size < 0 else max(size - len(mark), 0))
+        return mark + given
+
+
 @contextmanager
 def repaired(path: Path) -> Iterator[Any]:
     """The bytes of a file, unzipped and repaired."""

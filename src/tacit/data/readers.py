@@ -20,7 +20,7 @@ import pyarrow.csv  # type: ignore[import-untyped]
 
 from tacit.data.errors import SourceError, row_error
 from tacit.data.features import Where, repair_utf8
-from tacit.data.packed import BLOCK, is_utf8, repaired, unzipped
+from tacit.data.packed import BLOCK, Marked, is_utf8, repaired, unzipped
 from tacit.data.typed import Batches, typed_names
 from tacit.errors import bad_parameter
 
@@ -152,7 +152,7 @@ def _delimited(
             final = whole[last][-1]
         for frame in whole.select(columns).iter_slices(batch_rows):
             where = Where(str(path), lambda place, seen=seen: _line_of(path, options, seen + place))  # type: ignore[misc]
-            yield Piece(_decoded(frame, where if strict else None), where)
+            yield Piece(_decoded(frame, options, where if strict else None), where)
             seen += len(frame)
     if b"\n" in final and _is_swallowed(path, final, left_out.encode(), options):
         bad.append(None)
@@ -198,7 +198,7 @@ def _parsed(
 ) -> Iterator[pl.DataFrame]:
     with opened(path) as file:
         reader = pyarrow.csv.open_csv(
-            file,
+            file if options.header is None else Marked(file),
             read_options=pyarrow.csv.ReadOptions(
                 column_names=options.header, block_size=block, use_threads=not strict, encoding="utf8"
             ),
@@ -264,8 +264,11 @@ def _refuse_width(path: Path, options: FileOptions, bad: list[int | None], stric
         raise row_error(what, file=str(path), line=line, column=None, remedy=remedy)
 
 
-def _decoded(frame: pl.DataFrame, strict: Where | None) -> pl.DataFrame:
-    return pl.DataFrame([repair_utf8(series, strict, series.name) for series in frame])
+def _decoded(frame: pl.DataFrame, options: FileOptions, strict: Where | None) -> pl.DataFrame:
+    """Texts. Without a header no record keeps a mark of UTF-8 at its front: which is the first depends on others."""
+    texts = pl.DataFrame([repair_utf8(series, strict, series.name) for series in frame])
+    marked = [name for name in (options.header or ())[:1] if name in texts.columns]
+    return texts.with_columns(pl.col(name).str.strip_prefix("\ufeff") for name in marked)
 
 
 def _records(text: IO[str], options: FileOptions) -> Any:

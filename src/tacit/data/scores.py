@@ -18,7 +18,7 @@ from tacit.data.bounding import Bounding, first_of_each, row_order
 from tacit.data.columns import EXACT
 from tacit.data.errors import SchemaError
 from tacit.data.features import LONG, as_numbers, match_values, plain_text
-from tacit.data.series import as_series
+from tacit.data.series import as_doubles, as_series
 from tacit.errors import PrivacyError, bad_parameter
 from tacit.privacy.exact import Exact
 from tacit.privacy.grid import CELLS, cells_of
@@ -215,7 +215,9 @@ def _as_they_are(name: str, values: Any) -> NDArray[Any] | None:
         return None
     if kind.kind == "c":
         raise bad_parameter("roc_curve", name, "real numbers", f"type {kind}")
-    return np.asarray(values) if kind.kind in "fiub" and not isinstance(values, np.ma.MaskedArray) else None
+    if kind.kind not in "fiub" or isinstance(values, np.ma.MaskedArray):
+        return None
+    return np.asarray(values if kind != np.longdouble else as_doubles(np.asarray(values)))
 
 
 def _histogram(labels: NDArray[Any], scores: NDArray[Any], pos_label: Any, span: tuple[float, float]) -> Ints:

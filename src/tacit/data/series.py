@@ -51,9 +51,7 @@ def as_series(name: str, values: Any) -> pl.Series:
         return _object_series(name, list(values))  # numpy would pad all texts to the longest
     kind = getattr(values, "dtype", None)
     if hasattr(values, "array") and not isinstance(kind, np.dtype):  # a column of a type of pandas' own
-        if getattr(kind, "kind", "O") in "iufb" and hasattr(values.array, "__arrow_array__"):
-            return _arrow_series(name, pa.array(values.array))
-        return _object_series(name, values.to_numpy(dtype=object).tolist())
+        return _pandas_series(name, values.array)
     array = np.asarray(values) if not hasattr(values, "to_numpy") else values.to_numpy()
     if array.ndim != 1:
         got = f"{array.ndim} dimensions" if array.ndim else type(values).__name__
@@ -64,8 +62,40 @@ def as_series(name: str, values: Any) -> pl.Series:
     if array.dtype.kind in "OUTc":
         return _object_series(name, array.tolist())
     if array.dtype == np.longdouble:
-        return pl.Series(name, array.astype(np.float64))
+        return pl.Series(name, as_doubles(array))
     return pl.Series(name, _in_known_steps(array))
+
+
+def as_doubles(numbers: Any) -> Any:
+    """Numbers of more than 64 bits as such of 64. Too large ones are infinite; a warning would tell of them."""
+    with np.errstate(all="ignore"):
+        return numbers.astype(np.float64)
+
+
+def _pandas_series(name: str, values: Any) -> pl.Series:
+    """A column of a type of pandas' own.
+
+    What Arrow holds is read as Arrow's: among Python's objects one text that is not UTF-8, or one far moment, would be
+    an error, which quotes it. So would a moment next to the end of all that pandas knows, in its own zone.
+    """
+    kind = values.dtype
+    by_arrow = hasattr(kind, "pyarrow_dtype") or getattr(kind, "storage", None) == "pyarrow"
+    if by_arrow or (kind.kind in "iufb" and hasattr(values, "__arrow_array__")):
+        held = pa.array(values)
+        if not pa.types.is_nested(held.type) and not pa.types.is_decimal(held.type):
+            return _arrow_series(name, held)
+        return _object_series(name, [_from_arrow(value) for value in held])
+    if hasattr(values, "tz_convert"):
+        values = values.tz_convert("UTC")
+    return _object_series(name, values.astype(object).tolist())
+
+
+def _from_arrow(value: Any) -> Any:
+    """One of Arrow's values as an object of Python's. What cannot be told is a mark."""
+    try:
+        return value.as_py()
+    except Exception:  # a text in a list that is not UTF-8, say: an error would quote it
+        return UNTOLD
 
 
 def _arrow_series(name: str, values: Any) -> pl.Series:
@@ -138,7 +168,7 @@ def _is_missing(value: Any) -> bool:
         return False
     try:
         return value is None or bool(value != value)
-    except (TypeError, ValueError, ArithmeticError):  # pandas.NA and the like are neither equal nor unequal
+    except Exception:  # pandas.NA and the like are neither equal nor unequal; an error would tell that they are there
         return True
 
 
@@ -224,11 +254,16 @@ def _told(value: Any, above: tuple[int, ...] = ()) -> str:
 
 
 def _in_utc(moment: dt.datetime) -> dt.datetime:
-    """A moment in UTC; as it is, if it lies in the first or last hours of all that Python knows."""
+    """A moment in UTC; as it is, if it lies in the first or last hours of all that Python knows.
+
+    A foreign zone that does not know its distance to UTC is left out.
+    """
     try:
         return moment.astimezone(dt.UTC)
     except OverflowError:
         return moment
+    except Exception:
+        return moment.replace(tzinfo=None)
 
 
 def _short(text: str) -> str:

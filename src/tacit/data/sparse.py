@@ -20,7 +20,7 @@ from tacit.data.hashing import Longs
 from tacit.data.readers import LINE
 from tacit.data.rows import Rows, offsets_of
 from tacit.data.schema import Schema
-from tacit.data.series import as_series
+from tacit.data.series import as_doubles, as_series
 
 _PAIR = r"^([0-9]{1,18}):(.*)$"
 
@@ -41,7 +41,9 @@ def native(matrix: Any) -> Any:
     SciPy takes no others; and what coins do not tell apart must not be read apart.
     """
     kind = matrix.dtype.newbyteorder("=")
-    kind = np.dtype(np.float32) if kind == np.float16 else np.dtype(np.float64) if kind == np.longdouble else kind
+    if kind == np.longdouble:
+        return as_doubles(matrix)
+    kind = np.dtype(np.float32) if kind == np.float16 else kind
     return matrix if matrix.dtype == kind else matrix.astype(kind)
 
 

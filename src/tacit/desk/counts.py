@@ -26,7 +26,7 @@ from tacit.data.statistics import count, in_parallel
 from tacit.data.sums import GRID, Rules, Weighing, count_correct, count_margins, mix, mix_classes, normalised_sums
 from tacit.data.totals import feature_scores, row_lengths, total_sums, whole_rows
 from tacit.desk.checks import check_classes, check_state
-from tacit.desk.noise import additive_noise
+from tacit.desk.noise import additive_noise, gaussian_in_range
 from tacit.desk.parts import Part
 from tacit.desk.payer import one_off
 from tacit.errors import PrivacyError
@@ -44,6 +44,7 @@ __all__ = ["GRID", "Rules", "Visit", "Weighing", "at_most", "check_classes", "mi
 
 _KEPT_ENTRIES = 1 << 28  # encoded entries kept in memory between two passes; larger data are read again
 _THREADS = len(os.sched_getaffinity(0))
+_MANY_ROWS = 2.0**62  # more than there are
 _DERIVED = 11  # use of a simulation's seed for bounding
 
 _REMEDY = "Open the account with the schema's unit, or take [person] out of the schema."
@@ -146,7 +147,7 @@ class Visit:
     # -- paying -------------------------------------------------------------------------------------------------------
 
     def noise(self, share: Number, *, delta_share: Number = 1, ones: int | None = None) -> Mechanism:
-        """Additive noise for a share of the budget: Laplace, or where there is a δ Gaussian.
+        """Additive noise for a share of the budget: Laplace, or where there is a δ Gaussian, if that is in its range.
 
         ``ones``: so many features of a row are counted, if that is known already; for few of them Laplace noise is the
         smaller one.
@@ -157,7 +158,9 @@ class Visit:
             most = min(check_count(self.owner, "max_ones", ones), self.schema.most_ones)
             bound = Bound(rows=self.unit.max_rows, ones=most)
             return additive_noise(epsilon, delta, Sensitivity.of_feature_counts(bound))
-        return DiscreteGaussian(epsilon, delta) if delta else DiscreteLaplace(epsilon)
+        most = min(public_max_ones(_MANY_ROWS, self.schema.n_features, self.epsilon), self.schema.most_ones)
+        bound = Bound(rows=self.unit.max_rows, ones=most)
+        return gaussian_in_range(epsilon, delta, Sensitivity.of_feature_counts(bound))
 
     def noise_of_sums(self, share: Number) -> Mechanism:
         """Additive noise for sums of texts: Gaussian for rows of L2 norm 1, or Laplace for rows of L1 norm 1."""

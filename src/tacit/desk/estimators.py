@@ -18,7 +18,7 @@ from sklearn.utils import validation
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.data.features import as_numbers
-from tacit.data.series import as_series, frame_of_arrow
+from tacit.data.series import as_doubles, as_series, frame_of_arrow
 from tacit.desk.checks import check_classes
 from tacit.desk.cluster import table_visit
 from tacit.desk.counts import Visit
@@ -102,7 +102,7 @@ def matrix_input(estimator: Any, X: Any, *, reset: bool, dtype: str | None = "nu
         )
         raise bad_parameter(owner, "X", "a matrix, rows × features", f"{_dimensions(X)} dimension(s)", remedy)
     if dtype is not None and getattr(X, "dtype", None) == np.longdouble:
-        X = X.astype(np.float64)  # coins are made of these: what they do not tell apart must not be read apart
+        X = as_doubles(X)  # coins are made of these: what they do not tell apart must not be read apart
     rules = {"accept_sparse": "csr", "dtype": dtype, "ensure_min_samples": 0 if reset else 1}
     if hasattr(validation, "validate_data"):
         rules |= {"ensure_all_finite": False, "skip_check_array": as_it_is}

@@ -29,6 +29,21 @@ def additive_noise(
     return gaussian if better else laplace
 
 
+def gaussian_in_range(epsilon: Fraction, delta: Fraction, most: Sensitivity) -> DiscreteLaplace | DiscreteGaussian:
+    """Gaussian noise where there is a δ, unless it could be out of its range: for the largest sensitivity that may be.
+
+    What is out of range must show before it is paid for.
+    """
+    if delta == 0:
+        return DiscreteLaplace(epsilon)
+    gaussian = DiscreteGaussian(epsilon, delta)
+    try:
+        gaussian.variance(most)
+    except ParameterError:
+        return DiscreteLaplace(epsilon)
+    return gaussian
+
+
 def noise_scale(mechanism: DiscreteLaplace | DiscreteGaussian, sensitivity: Sensitivity) -> float:
     """The scale of the noise, as a number for post-processing."""
     if isinstance(mechanism, DiscreteLaplace):

@@ -53,6 +53,9 @@ LEAST_LEARNING = Fraction(1, 100)
 CLEAREST = 500
 """Words that a regression learns about: those with the largest sums."""
 
+MOST_FEATURES = (1 << 20) - CLEAREST - STYLE_MARKS - 2
+"""Of columns: objective perturbation takes 2^20 coefficients, those of words, style, score and constant among them."""
+
 ROOM = {"words": 0.65, "style": 0.15, "score": 0.15, "constant": 0.05}
 """Parts of a row's norm in a regression of texts alone."""
 
@@ -141,7 +144,8 @@ class Learner:
         strength = float(visit.epsilon) * labels.sum() / visit.unit.max_rows
         binary = len(labels) == 2
         enough = ENOUGH if self._words_lead else ENOUGH_FOR_COLUMNS * (STYLE_MARKS + self.columns.features)
-        if binary and strength >= enough and visit.epsilon >= LEAST_LEARNING * visit.unit.max_rows:
+        fits = self.columns.features <= MOST_FEATURES and visit.epsilon >= LEAST_LEARNING * visit.unit.max_rows
+        if binary and strength >= enough and fits:
             self._regress(labels)
             self._calibrate(labels, MARGINS_PART)
             return
