@@ -145,6 +145,8 @@ def test_a_header_of_one_name_is_no_schema(capsys: pytest.CaptureFixture[str]) -
         (["run", "mail.csv", *TEXT, "--epsilon", "1", "--test-size", "2", "--out", "out"], "--test-size"),
         (["run", "mail.csv", *TEXT, "--epsilon", "1", "--delimiter", "ab", "--out", "out"], "--delimiter"),
         (["score", "good.json", "mail.csv", "--out", "s.csv", "--keep", "score"], "--keep"),
+        (["evaluate", "good.json", "mail.csv", "--epsilon", "0"], "--epsilon"),
+        (["ledger", "create", "data", "--epsilon", "1", "--delta", "2"], "--delta"),
         (["plan", "--rows", "10", "--positives", "20", "--features", "2", "--epsilon", "1"], "--positives"),
     ],
 )
