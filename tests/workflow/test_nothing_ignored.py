@@ -94,7 +94,7 @@ def test_an_account_that_would_not_be_charged_is_refused() -> None:
     assert not mine.entries()
     assert not other.entries()
     tacit.Workflow(1.0, classifier=paid, selector=counts, account=mine).run(X, Y)
-    tacit.tune([chain], X, Y, epsilon=3.0, account=mine)
+    tacit.tune([chain], X, Y, epsilon=3.0, account=mine.ledger.account("data"))  # the same one, opened again
     assert mine.spent == tacit.Budget(4.0)
 
 

@@ -23,10 +23,11 @@ def one_off(account: object, budget: Budget, owner: str, unit: Unit | None = Non
 
 
 def check_one_payer(account: Account | None, estimators: Iterable[Any], owner: str) -> None:
-    """Refuse an estimator with an account of its own, which would not be charged."""
+    """Refuse an estimator with an account of its own, which would not be charged. Seeds tell accounts apart."""
+    paying = account.seed if isinstance(account, Account) else None
     for estimator in estimators:
         own = getattr(estimator, "account", None)
-        if isinstance(own, Account) and own is not account:
+        if isinstance(own, Account) and own.seed != paying:
             expected = f"the account that {type(estimator).__name__} has, which would not be charged otherwise"
             raise bad_parameter(owner, "account", expected, account, f"Pass it to {owner} alone.")
 
