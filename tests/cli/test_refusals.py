@@ -50,6 +50,7 @@ def accounts() -> list[str]:
         (["evaluate", "good.json", "mail.csv", "--epsilon", "1e-13", "--out", "out"], "noise scale"),
         (["compare", "good.json", "other.json", "mail.csv", "--epsilon", "1"], "no column 'note'"),
         (["compare", "good.json", "good.json", "mail.csv", "--epsilon", "1e-12"], "noise scale"),
+        (["compare", "good.json", "good.json", "--epsilon", "1"], "add its files as DATA"),
     ],
 )
 def test_a_refused_command_leaves_no_account(
