@@ -21,7 +21,7 @@ from tacit.desk.parts import (
     open_part,
     rows_for_fit,
 )
-from tacit.desk.payer import check_funds, one_off
+from tacit.desk.payer import check_funds, check_one_payer, one_off
 from tacit.desk.schemas import Schema
 from tacit.errors import TacitError, bad_parameter
 from tacit.evaluation.curve import RocCurve
@@ -63,6 +63,7 @@ class Workflow:
         What a run costs a row (a person) in all.
     classes : sequence, optional
         The declared labels. The last one is positive. Default: those of the schema or of the classifier, or 0 and 1.
+        Of a column that the schema names, they must be among the schema's.
     label : str, optional
         The column of labels, where they are not given as ``y``.
     text : str, optional
@@ -85,8 +86,8 @@ class Workflow:
     shares : mapping, optional
         ``select``, ``train`` and ``evaluate``: shares of ε and δ. The first two share the training set's.
     account : Account, optional
-        Who pays. Or ``ledger`` (a URL or a Ledger) and ``dataset`` (the account's name): it is opened, or created with
-        exactly this budget. Without either, a one-off account in memory.
+        Who pays; the classifier and the selector have no other. Or ``ledger`` (a URL or a Ledger) and ``dataset`` (the
+        account's name): it is opened, or created with exactly this budget. Without either, a one-off account in memory.
     options : FileOptions, optional
         How files are written, where their name does not tell.
     engine : {"local", "spark"}, default "local"
@@ -152,9 +153,12 @@ class Workflow:
         self.classifier, self.selector = classifier, selector
         self.test_size = test_size
         self.shares = check_shares(shares, selector)
+        check_one_payer(account, (classifier, selector), OWNER)
         self.account, self.ledger, self.dataset = account, ledger, dataset
         if engine not in ("local", "spark"):
             raise bad_parameter(OWNER, "engine", "'local' or 'spark'", engine)
+        if options is not None and not isinstance(options, FileOptions):
+            raise bad_parameter(OWNER, "options", "None or tacit.data.files.FileOptions", type(options).__name__)
         self.options, self.version = options, version
         self.engine, self.language, self.strict = engine, language, strict
         self.random_state = check_state(random_state, OWNER)
@@ -169,9 +173,9 @@ class Workflow:
         X : list of texts, data frame (pandas, Polars), Arrow table, matrix (CSR, numpy), or a path
             A path is a file, a folder or a glob. Files are read in batches.
         y : array, optional
-            Labels, where they are not a column.
+            Labels, where they are not a column. Files hold their own.
         persons : array, optional
-            Whose each row is, where the unit is a person and no column says so.
+            Whose each row is, where the unit is a person and no column says so. Files hold their own.
         progress : callable, optional
             Called with a word at the start of each step.
         """

@@ -55,8 +55,11 @@ def test_the_story_of_spam_where_data_are_at_hand(tmp_path: Path, capsys: pytest
 
 def test_a_folder_without_data_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("statsmodels", reason="the survey comes with statsmodels: pip install 'tacit[demo]'")
-    assert main(["demo", "--out", str(tmp_path), "--data", str(tmp_path)]) == 2
-    assert "tacit: error: " in capsys.readouterr().err
+    assert main(["demo", "--out", str(tmp_path / "new"), "--data", str(tmp_path)]) == 2
+    out, err = capsys.readouterr()
+    assert "tacit: error: " in err
+    assert out == ""  # nothing is told or made before
+    assert not (tmp_path / "new").exists()
 
 
 def test_files_of_somebody_else_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,12 +74,12 @@ def test_json_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["create", "x", "--epsilon", "nan"], ["'epsilon'", "nan", "above 0"]),
-        (["create", "x", "--epsilon", "inf"], ["'epsilon'", "inf"]),
-        (["create", "x", "--epsilon", "0"], ["'epsilon'", "Got 0.0"]),
-        (["create", "x", "--epsilon", "-1"], ["'epsilon'", "Got -1.0"]),
-        (["create", "x", "--epsilon", "1", "--delta", "1"], ["'delta'", "[0, 1)", "1e-06"]),
-        (["create", "x", "--epsilon", "1", "--delta=-1e-9"], ["'delta'"]),
+        (["create", "x", "--epsilon", "nan"], ["'--epsilon' option", "nan", "above 0"]),
+        (["create", "x", "--epsilon", "inf"], ["'--epsilon' option", "inf"]),
+        (["create", "x", "--epsilon", "0"], ["'--epsilon' option", "Got 0.0"]),
+        (["create", "x", "--epsilon", "-1"], ["'--epsilon' option", "Got -1.0"]),
+        (["create", "x", "--epsilon", "1", "--delta", "1"], ["'--delta' option", "[0, 1)", "1e-06"]),
+        (["create", "x", "--epsilon", "1", "--delta=-1e-9"], ["'--delta' option"]),
         (["create", "x", "--epsilon", "1", "--unit", "patient"], ["--rows-per-unit"]),
         (["create", "x", "--epsilon", "1", "--rows-per-unit", "2"], ["together with --unit"]),
         (["create", "x", "--epsilon", "1", "--unit", "p", "--rows-per-unit", "0"], ["'--rows-per-unit'", "at least 1"]),

@@ -50,6 +50,7 @@ def accounts() -> list[str]:
         (["evaluate", "good.json", "mail.csv", "--epsilon", "1e-13", "--out", "out"], "noise scale"),
         (["compare", "good.json", "other.json", "mail.csv", "--epsilon", "1"], "no column 'note'"),
         (["compare", "good.json", "good.json", "mail.csv", "--epsilon", "1e-12"], "noise scale"),
+        (["compare", "good.json", "good.json", "--epsilon", "1"], "add its files as DATA"),
     ],
 )
 def test_a_refused_command_leaves_no_account(
@@ -145,6 +146,8 @@ def test_a_header_of_one_name_is_no_schema(capsys: pytest.CaptureFixture[str]) -
         (["run", "mail.csv", *TEXT, "--epsilon", "1", "--test-size", "2", "--out", "out"], "--test-size"),
         (["run", "mail.csv", *TEXT, "--epsilon", "1", "--delimiter", "ab", "--out", "out"], "--delimiter"),
         (["score", "good.json", "mail.csv", "--out", "s.csv", "--keep", "score"], "--keep"),
+        (["evaluate", "good.json", "mail.csv", "--epsilon", "0"], "--epsilon"),
+        (["ledger", "create", "data", "--epsilon", "1", "--delta", "2"], "--delta"),
         (["plan", "--rows", "10", "--positives", "20", "--features", "2", "--epsilon", "1"], "--positives"),
     ],
 )

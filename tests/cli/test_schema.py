@@ -36,6 +36,17 @@ def test_a_public_file_gives_a_schema_that_can_be_used(file: Path, capsys: pytes
     assert json.loads(capsys.readouterr().out)["features"] == schema.n_features
 
 
+def test_a_guess_at_the_label_is_marked(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    marked = "# TODO: which column is to be predicted?"
+    for more in ([], ["--public"]):
+        assert main(["schema", "draft", "data.csv", *more]) == 0
+        assert marked not in capsys.readouterr().out
+    file.write_text(ROWS.replace("label", "came"))
+    for more in ([], ["--public"]):
+        assert main(["schema", "draft", "data.csv", *more]) == 0
+        assert marked in capsys.readouterr().out
+
+
 def test_column_names_will_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema", "draft", "--columns", "label, text"]) == 0
     assert '[columns."text"]' in capsys.readouterr().out
@@ -49,7 +60,7 @@ def test_column_names_will_do(capsys: pytest.CaptureFixture[str]) -> None:
         (["draft", "nothing.csv"], "no file"),
         (["draft", "data.csv", "--out", "data.csv"], "does not exist yet"),
         (["draft", "data.csv", "--out", "no/such/place.toml"], "writable"),
-        (["show", "nothing.toml"], "cannot be read"),
+        (["show", "nothing.toml"], "'nothing.toml' cannot be read: No such file or directory. Check the path."),
         (["show", "data.csv"], "not valid TOML"),
     ],
 )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tacit.data.draft import draft
@@ -199,9 +199,13 @@ def test_a_draft_of_a_private_file_reads_names_alone(tmp_path) -> None:
 
 
 @given(st.lists(plain, min_size=2, max_size=5, unique=True))
+@example(["user", "a"])
+@example(["a", "user"])
+@example(["user", "a", "b"])
 def test_drafts_from_any_names_are_valid_once_they_are_filled_in(given_names: list[str]) -> None:
     schema = Schema.from_toml(filled(draft(given_names, public=False)))
     assert schema.label in given_names
+    assert schema.label != schema.unit.column
 
 
 def test_drafts_of_other_kinds(tmp_path) -> None:

@@ -352,7 +352,7 @@ def test_versions_follow_the_data(tmp_path: Path) -> None:
 def test_odd_requests() -> None:
     with pytest.raises(ParameterError, match="batch_rows"):
         open_source(FRAME, SCHEMA, batch_rows=0)
-    with pytest.raises(ParameterError, match="'data'"):
+    with pytest.raises(ParameterError, match="Rows of a table"):
         open_source(3, SCHEMA)
     with pytest.raises(ParameterError, match="bounding"):
         count(open_source(FRAME, SCHEMA), Bounding(1, Unit.user("person", 1)))

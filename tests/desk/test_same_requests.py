@@ -65,7 +65,7 @@ def test_other_columns_are_another_request_whether_or_not_rows_tell_them_apart(s
     X[7, 5] = secret
     payer, entries = account(20.0), {}
     for seed in range(12):
-        selector = tacit.TopKSelector(k=2, epsilon=0.01, random_state=seed)
+        selector = tacit.TopKSelector(k=2, epsilon=0.01, account=account(), random_state=seed)
         found = SelectingClassifier(tacit.BernoulliNB(epsilon=0.5, account=payer), selector).fit(X, y)
         chosen = tuple(np.flatnonzero(found.selector_.support_).tolist())
         entries.setdefault(chosen, set()).add(found.classifier_.receipt_["ledger"]["entry"])

@@ -194,7 +194,14 @@ def test_everything_can_be_read(browser: chromium.Browser, written: Path, scheme
 
 
 @pytest.mark.parametrize("width", [360, 820, 1600])
-def test_nothing_sticks_out(browser: chromium.Browser, written: Path, width: int) -> None:
+@pytest.mark.parametrize("names", ["usual", "long"])
+def test_nothing_sticks_out(
+    browser: chromium.Browser, written: Path, summary: Summary, tmp_path: Path, width: int, names: str
+) -> None:
+    if names == "long":
+        question = summary.question | {"label": "l" * 90, "classes": ("n" * 90, "y" * 90), "dataset": "d" * 90}
+        written = tmp_path / "long.html"
+        written.write_text(page(replace(summary, question=question)), encoding="utf-8")
     browser.open(written, width=width)
     assert browser.run("return document.documentElement.scrollWidth") <= width
     outside = """

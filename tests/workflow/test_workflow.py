@@ -445,7 +445,7 @@ def test_bad_parameters(settings: dict[str, Any], words: str, tmp_path: Path, mo
         (np.eye(3), [0, 1], {}, "one label for each row"),
         (TEXTS, LABELS, {"unit": "person", "rows_per_unit": 1}, r"no column 'person'.*as persons="),
         ("nowhere.csv", None, {"text": "a", "label": "b"}, "no file"),
-        (42, LABELS, {}, "'data'"),
+        (42, LABELS, {}, "Rows of a table"),
     ],
 )
 def test_bad_data(

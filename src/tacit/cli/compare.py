@@ -59,6 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _stored(arguments: argparse.Namespace) -> tuple[Any, Any]:
     from tacit.evaluation.storage import load_curve
 
+    if arguments.epsilon is not None:
+        remedy = "Two stored curves cost nothing. To compare two models on a private set, add its files as DATA."
+        raise bad_parameter("tacit compare", "--epsilon", "given together with DATA", arguments.epsilon, remedy)
     paths = [Path(name) / "curve.json" if Path(name).is_dir() else Path(name) for name in _names(arguments)]
     return load_curve(paths[0]), load_curve(paths[1])
 

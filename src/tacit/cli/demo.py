@@ -38,13 +38,13 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
+    messages = _find_messages(arguments.data)
     folder, url = _folder(arguments.out)
     quiet: Any = redirect_stdout(io.StringIO()) if arguments.json else nullcontext()
     with quiet, common.progress(2 * len(common.STEPS), quiet=arguments.json) as tell:
         facts = _survey(folder, url, tell)
-        messages = _messages(folder, url, arguments.data, tell)
-    if messages is not None:
-        facts["messages"] = messages
+        if messages is not None:
+            facts["messages"] = _messages(messages, folder, url, tell)
     program = _program()
     look = f"  {program} ledger show survey --ledger {url}\n  {program} ledger verify --ledger {url}"
     return common.show(arguments, facts, f"The ledger is kept in {url}. Look at it with:\n\n{look}")
@@ -88,19 +88,24 @@ def _survey(folder: Path, url: str, tell: Any) -> dict[str, Any]:
     return _keep(result, folder)
 
 
-def _messages(folder: Path, url: str, data: str | None, tell: Any) -> dict[str, Any] | None:
-    """The story of spam, where a folder of data is at hand."""
+def _find_messages(data: str | None) -> Any:
+    """The messages, where a folder that has them is at hand; one that is named must have them."""
     from tacit.data.datasets import DatasetError, load_sms
-    from tacit.workflow import Workflow
 
     if data is None and not os.environ.get("TACIT_DATA"):
         return None
     try:
-        messages = load_sms(folder=data)
+        return load_sms(folder=data)
     except DatasetError:
         if data is not None:
             raise
         return None
+
+
+def _messages(messages: Any, folder: Path, url: str, tell: Any) -> dict[str, Any]:
+    """The story of spam."""
+    from tacit.workflow import Workflow
+
     _say("Text messages of many people, some of them spam. Words go in as they are; a model to be shared comes out.")
     labels = np.array(messages.class_names)[messages.labels]
     settings: dict[str, Any] = {"classes": messages.class_names, "ledger": url, "dataset": "messages"}

@@ -17,7 +17,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add ``tacit run`` to the command line."""
     parser = commands.add_parser("run", help=TEXT, description=TEXT)
     parser.add_argument(
-        "data", metavar="DATA", help="a file, a folder or a glob: CSV, TSV, Parquet, JSON Lines, libsvm"
+        "data", metavar="DATA", help="a file, a folder or a glob: CSV, TSV, Parquet, Arrow, JSON Lines, libsvm"
     )
     parser.add_argument("--label", metavar="COL", help="the column of labels (default: the schema's)")
     parser.add_argument("--classes", metavar="A,B", help="the labels, the positive one last (default: the schema's)")

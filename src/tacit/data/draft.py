@@ -26,6 +26,7 @@ _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 _SAMPLE_ROWS = 100_000
 _MAX_CATEGORIES = 60
 _MAX_CLASSES = 20
+_WHICH = "  # TODO: which column is to be predicted?"
 
 _HEADER = """\
 # A public description of the data, for tacit. Whatever is written here is taken to be known to everybody:
@@ -85,20 +86,26 @@ def _guess(names: Sequence[str], known: Sequence[str]) -> str | None:
     return next((lower[word] for word in known if word in lower), None)
 
 
+def _person_of(names: Sequence[str]) -> str | None:
+    """The column that tells persons apart; of two columns none does, or nothing would be left beside the label."""
+    return _guess(names, _PERSONS) if len(names) > 2 else None
+
+
 def _from_names(names: Sequence[str]) -> str:
-    label, person = _guess(names, _LABELS), _guess(names, _PERSONS)
+    label, person = _guess(names, _LABELS), _person_of(names)
+    predicted = label or next(name for name in names if name != person)
     lines = [
         _HEADER,
         'missing = [""]  # texts that stand for a missing value, such as "?" or "NA"',
         "",
         "[label]",
-        f"column = {_toml(label or names[0])}" + ("" if label else "  # TODO: which column is to be predicted?"),
+        f"column = {_toml(predicted)}" + ("" if label else _WHICH),
         'classes = []  # TODO: all labels that may occur, such as ["no", "yes"]; rows with others are dropped',
         "",
         *_person(person),
     ]
     for name in names:
-        if name in (label or names[0], person):
+        if name in (predicted, person):
             continue
         kind = (
             "text" if name.lower() in ("text", "message", "body", "review", "comment", "title", "tweet") else "category"
@@ -138,15 +145,16 @@ def _from_frame(frame: pl.DataFrame) -> str:
     names = frame.columns
     texts = {name: plain_text(frame[name], ()) for name in names}
     missing = [mark for mark in _MISSING if mark == "" or any((text == mark).any() for text in texts.values())]
-    label, person = _guess(names, _LABELS), _guess(names, _PERSONS)
-    label = label or next((n for n in names if 2 <= texts[n].n_unique() <= _MAX_CLASSES), names[0])
+    guess, person = _guess(names, _LABELS), _person_of(names)
+    others = [name for name in names if name != person]
+    label = guess or next((n for n in others if 2 <= texts[n].n_unique() <= _MAX_CLASSES), others[0])
     classes = _values(texts[label], missing)
     lines = [
         _HEADER + "# Drafted from a file that was declared public: check every list and every bound.",
         f"missing = {_toml(missing)}",
         "",
         "[label]",
-        f"column = {_toml(label)}",
+        f"column = {_toml(label)}" + ("" if guess else _WHICH),
         f"classes = {_toml(classes if len(classes) >= 2 else [])}"
         + ("" if 2 <= len(classes) <= _MAX_CLASSES else "  # TODO: the labels"),
         "",

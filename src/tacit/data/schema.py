@@ -230,7 +230,11 @@ class Schema:
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise SchemaError(f"The schema file {str(path)!r} cannot be read: {error}.", file=str(path)) from error
+            why = getattr(error, "strerror", None) or "it is not written in UTF-8"
+            remedy = "Text is read by Schema.from_toml." if "\n" in str(path) else "Check the path."
+            raise SchemaError(
+                f"The schema file {str(path)!r} cannot be read: {why}. {remedy}", file=str(path)
+            ) from error
         return cls.from_toml(text)
 
     @classmethod

@@ -37,10 +37,12 @@ from tacit.data.rows import Rows
 from tacit.data.schema import Schema
 from tacit.data.series import as_series
 from tacit.data.sparse import check_matrix, libsvm_rows, matrix_persons, matrix_rows
-from tacit.errors import bad_parameter
+from tacit.errors import ParameterError, bad_parameter
 
 BATCH_ROWS = 1 << 14
 MATRIX_ENTRIES = 1 << 22  # of a batch of a matrix: many to a table of counts, few enough to share among cores
+
+_FRAMES = "Rows of a table must be a pandas or Polars frame, an Arrow table, an array or a list of texts."
 
 Job = Callable[[], Rows]
 
@@ -137,6 +139,7 @@ def open_source(
     declared = None if version is None else (lambda: version)
     paths = _paths(data)
     if paths is not None:
+        _check_alone(y, persons)
         return _open_files(paths, schema, options or FileOptions(), strict, batch_rows, declared)
     if isinstance(schema.columns[0], SparseColumn):
         return _open_matrix(data, schema, y, persons, strict, declared)
@@ -175,6 +178,14 @@ def _paths(data: Any) -> list[Path] | None:
     if isinstance(data, list | tuple) and data and all(isinstance(item, Path) for item in data):
         return [path for item in data for path in list_files(item)]
     return None
+
+
+def _check_alone(y: Any, persons: Any) -> None:
+    """Refuse arrays beside files: records that cannot be read are left out, so that nobody knows which row is which."""
+    for name, values in (("y", y), ("persons", persons)):
+        if values is not None:
+            remedy = "Name their column instead, or read the files into a frame."
+            raise bad_parameter("fit", name, "left out where the data are files", type(values).__name__, remedy)
 
 
 def _open_files(
@@ -280,6 +291,10 @@ def _names_of(table: Any) -> list[Any]:
 
 def as_frame(data: Any, schema: Schema) -> pl.DataFrame:
     """A table from whatever a user has: a frame, an Arrow table, an array, a list of texts."""
+    if isinstance(data, str | Path):
+        raise ParameterError(
+            f"{_FRAMES} Got the path {str(data)!r}: read the file first, or apply 'tacit score' to it."
+        )
     if isinstance(data, pl.DataFrame):
         return data
     if isinstance(data, pl.LazyFrame):
@@ -299,10 +314,10 @@ def as_frame(data: Any, schema: Schema) -> pl.DataFrame:
         return pl.DataFrame([as_series(name, data[:, place]) for place, name in enumerate(names)])
     if isinstance(data, Sequence | np.ndarray | pl.Series | pa.Array | pa.ChunkedArray) or hasattr(data, "to_numpy"):
         if len(schema.columns) != 1:
-            raise SchemaError("A list of texts fits a schema with one column. For several columns pass a data frame.")
+            remedy = "For several columns pass a data frame; files in a list are of type pathlib.Path."
+            raise SchemaError(f"A list of texts fits a schema with one column. {remedy}")
         return pl.DataFrame([as_series(schema.columns[0].name, data)])
-    kinds = "an array, a sparse matrix, a pandas or Polars frame, an Arrow table, a list of texts or a path"
-    raise bad_parameter("open_source", "data", kinds, type(data).__name__)
+    raise ParameterError(f"{_FRAMES} Got {type(data).__name__!r}.")
 
 
 def _with_side_columns(frame: pl.DataFrame, schema: Schema, y: Any, persons: Any) -> pl.DataFrame:

@@ -19,6 +19,14 @@ def check_state(random_state: Any, owner: str) -> int | None:
     return check_seed(random_state, owner)
 
 
+def check_known_classes(owner: str, classes: tuple[Any, ...], schema: Any) -> None:
+    """Refuse labels that a description does not know for its own column: no row would be left of them."""
+    strange = [label for label in classes if label not in schema.classes]
+    if strange:
+        remedy = "Correct the spelling, or declare them in the schema."
+        raise bad_parameter(owner, "classes", f"among the schema's {list(schema.classes)}", strange, remedy)
+
+
 def check_classes(owner: str, classes: Any, *, least: int = 2) -> tuple[Any, ...]:
     """Check declared classes: they are public, and never read from the data."""
     try:

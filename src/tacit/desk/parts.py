@@ -26,6 +26,7 @@ from tacit.data.sources import BATCH_ROWS, Source, open_source
 from tacit.data.sparse import native
 from tacit.data.split import coin_limit
 from tacit.data.tables import Batch, Table, check_strictly, split_table, table_of_matrix, table_of_source
+from tacit.desk.checks import check_known_classes
 from tacit.desk.scores import Binned, release_scores
 from tacit.errors import PrivacyError, bad_parameter
 from tacit.ledger import Account
@@ -256,6 +257,8 @@ def describe(
     has_columns = lazy or is_path(data) or hasattr(data, "columns") or hasattr(data, "column_names")
     if schema is not None:
         name = label or schema.label
+        if y is None and name is not None and name == schema.label:
+            check_known_classes("Workflow", classes, schema)
         if isinstance(schema.columns[0], SparseColumn):
             return replace(schema, classes=classes, label=None, unit=unit)
     elif text is None and has_columns:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 from tacit.errors import BudgetError, bad_parameter
 from tacit.ledger import Account, Ledger
@@ -18,6 +20,16 @@ def one_off(account: object, budget: Budget, owner: str, unit: Unit | None = Non
         expected = "None (a one-off account) or a tacit Account"
         raise bad_parameter(owner, "account", expected, type(account).__name__, "See tacit.Ledger.open().")
     return account
+
+
+def check_one_payer(account: Account | None, estimators: Iterable[Any], owner: str) -> None:
+    """Refuse an estimator with an account of its own, which would not be charged. Seeds tell accounts apart."""
+    paying = account.seed if isinstance(account, Account) else None
+    for estimator in estimators:
+        own = getattr(estimator, "account", None)
+        if isinstance(own, Account) and own.seed != paying:
+            expected = f"the account that {type(estimator).__name__} has, which would not be charged otherwise"
+            raise bad_parameter(owner, "account", expected, account, f"Pass it to {owner} alone.")
 
 
 def check_funds(account: Account, asked: Budget, what: str) -> None:

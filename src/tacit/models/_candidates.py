@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.base import clone
 
 from tacit._settings import SHARES
+from tacit.desk.payer import check_one_payer
 from tacit.desk.tuning import OWNER
 from tacit.errors import bad_parameter
 from tacit.models._base import PrivateClassifier
@@ -17,17 +18,19 @@ from tacit.models.chain import SelectingClassifier, check_halves
 from tacit.privacy.budget import Budget
 
 
-def check_candidates(candidates: Any) -> list[Any]:
-    """Check that they are classifiers that can be told a price, of pure ε and for rows."""
+def check_candidates(candidates: Any, account: Any) -> list[Any]:
+    """Check that they are classifiers that can be told a price, of pure ε and for rows, without another account."""
     models = list(candidates) if isinstance(candidates, Iterable) else []
     for model in models:
         if isinstance(model, SelectingClassifier):
             check_halves(model.classifier, model.selector, "SelectingClassifier")
     if not models or not all(_is_candidate(model) for model in models):
         got = [type(model).__name__ for model in models] or type(candidates).__name__
-        raise bad_parameter(OWNER, "candidates", "a list of one or more tacit classifiers", got)
+        remedy = "A selector with a classifier behind it is a tacit.SelectingClassifier."
+        raise bad_parameter(OWNER, "candidates", "a list of one or more tacit classifiers", got, remedy)
     if any(getattr(part, "delta", 0.0) for model in models for part, _ in _payers(model)):
         raise bad_parameter(OWNER, "candidates", "of pure ε (delta = 0)", "a candidate with delta above 0")
+    check_one_payer(account, [part for model in models for part, _ in _payers(model)], OWNER)
     units = [getattr(getattr(model, "schema", None), "unit", None) for model in models]
     persons = [str(unit) for unit in units if unit is not None and unit.column is not None]
     if persons:

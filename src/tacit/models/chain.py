@@ -132,6 +132,11 @@ class SelectingClassifier(PrivateClassifier):
         if units[0] != units[-1]:
             expected = f"paid by an account of the classifier's unit ({units[-1]})"
             raise bad_parameter("SelectingClassifier", "selector", expected, str(units[0]), "Pass both one account.")
+        unpaid = [half for half in halves if half.account is None]
+        if 0 < len(unpaid) < len(halves):
+            name = "selector" if unpaid[0] is self.selector else "classifier"
+            expected = "paid by an account, as the other half is"
+            raise bad_parameter("SelectingClassifier", name, expected, None, "Pass both one account.")
 
     def _rehearse(self) -> None:
         """Fit a copy of the classifier without rows, paid from an account of its own, before its selector is paid."""

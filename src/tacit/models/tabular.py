@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.desk.checks import check_known_classes
 from tacit.desk.cluster import comes_here
 from tacit.desk.counts import Visit, at_most, check_classes, public_max_ones
 from tacit.desk.objective import TableProblem, table_problem
+from tacit.desk.parts import Part
 from tacit.desk.schemas import (
     Schema,
     Table,
@@ -143,6 +145,8 @@ class TabularClassifier(PrivateClassifier):
         schema = Schema.of(self.schema)
         classes = self._declared(schema)
         table = table_schema(schema, classes, "TabularClassifier")
+        if y is None and not isinstance(X, Part):
+            check_known_classes("TabularClassifier", classes, schema)
         learns = len(classes) == 2 and self.max_ones is None and comes_here(X)
         styled = table.styled if learns else None
         described = table.schema if styled is None else styled

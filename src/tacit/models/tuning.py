@@ -56,7 +56,8 @@ def tune(
     Parameters
     ----------
     candidates : sequence of tacit classifiers
-        Their own ``epsilon``, ``account`` and ``random_state`` are replaced; pure ε only. Of a
+        Their own ``epsilon`` and ``random_state`` are replaced, and an account of theirs must be the one that pays
+        here; pure ε only. Of a
         :class:`SelectingClassifier` the selector gets a quarter of a fit's ε and the classifier the rest, as in a
         workflow, so that selectors and their parameters can be candidates, too. A black box that cannot be told its ε
         must state at most what a fit costs here, 4/15 of ``epsilon`` (behind a selector 1/5); the receipt says that it
@@ -79,7 +80,7 @@ def tune(
     ([1], 3.0)
     """
     state = check_state(random_state, OWNER)
-    models = check_candidates(candidates)
+    models = check_candidates(candidates, account)
     run = exact_epsilon(epsilon, OWNER) / 3
     fit_epsilon, score_epsilon = run * (1 - SCORE_SHARE), run * SCORE_SHARE
     y = labels_to_tune(X, y)

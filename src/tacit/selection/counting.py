@@ -92,7 +92,7 @@ class CountSelector(PrivateSelector):
     def _check(self) -> None:
         owner = "CountSelector"
         if (self.k is None) == (self.threshold is None):
-            raise bad_parameter(owner, "k", "given, or else threshold", self.k)
+            raise bad_parameter(owner, "k", "given, or else threshold, and not both", self.k)
         if self.threshold is not None:
             check_threshold(owner, self.threshold)
         check_score(owner, self.score, SCORES)
