@@ -47,7 +47,7 @@ def test_the_story(capsys: pytest.CaptureFixture[str]) -> None:
     assert "from ε = 1, δ = 1e-06 to ε = 2, δ = 1e-06" in out
     code, out, _ = run(capsys, "verify")
     assert code == 0
-    assert "survey: 3 entries, head " in out
+    assert "survey: in order, 3 entries, head " in out
 
 
 def test_json_for_machines(capsys: pytest.CaptureFixture[str]) -> None:

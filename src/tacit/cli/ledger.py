@@ -107,7 +107,9 @@ def _verify(arguments: argparse.Namespace) -> int:
         good = all(verdict.ok for verdict in verdicts)
         result = {"ledger": ledger.url, "ok": good, "accounts": [_verdict(verdict) for verdict in verdicts]}
         lines = [
-            f"{v.account}: {v.entries} entries, head {v.head}" if v.ok else f"{v.account}: NOT IN ORDER. {v.problem}"
+            f"{v.account}: in order, {v.entries} entries, head {v.head}"
+            if v.ok
+            else f"{v.account}: NOT IN ORDER. {v.problem}"
             for v in verdicts
         ]
         _print(arguments, result, "\n".join(lines) or f"No accounts in {ledger.url}.")

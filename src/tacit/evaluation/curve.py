@@ -317,7 +317,8 @@ class RocCurve:
     def __repr__(self) -> str:
         low, high = self.auc_interval()
         if self.unknown:
-            return "<private ROC curve: unknown, because a class is too small to be told from an empty one>"
+            why = f"a class is too small to be told from an empty one; the positive label is {self.pos_label!r}"
+            return f"<private ROC curve: unknown, because {why}>"
         return f"<private ROC curve: AUC {self.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}>"
 
 
