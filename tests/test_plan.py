@@ -152,7 +152,7 @@ def test_a_file_that_cannot_be_drawn_into_is_refused(
 
 def test_a_user_s_error_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*BASE, "--epsilon", "0"]) == 2
-    assert "'epsilon'" in capsys.readouterr().err
+    assert "'--epsilon'" in capsys.readouterr().err
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

@@ -57,7 +57,7 @@ def test_any_epsilon_has_a_plan() -> None:
 
 def test_a_peak_is_sharp_where_rows_say_little_and_flat_where_they_say_much() -> None:
     """Twice the preference of half Beta(5, 5) and half even where rows decide; a hundred times it where they cannot."""
-    heights = [cutting.reluctance(nats) for nats in (0.1, 1.0, 3.0, 10.0, 100.0)]
+    heights = [cutting.reluctance(nats) for nats in (0.1, 2.0, 6.0, 20.0, 200.0)]
     assert heights == sorted(heights, reverse=True)
     assert heights[0] > np.log(100)
     assert heights[-1] == pytest.approx(np.log(3.5), abs=0.05)

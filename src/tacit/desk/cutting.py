@@ -28,9 +28,9 @@ BINS_SCALE = 0.55
 FEW = 1200  # weighted rows times ε for the whole of ε: with fewer, rows can hardly steer a cut
 INWARD = 0.62  # the peak of an interval at an end of the grid: how far from that end
 CALIBRATED = 0.2  # how far the first cut's peak is from the middle of the grid to where calibrated scores have theirs
-FLAT, SHARP = 10.0, 1600.0  # a + b of the Beta(a, b) that is a peak: at least, and what is divided by nats squared
-EVEN_NATS, MOST_EVEN = 20.0, 0.5  # a preference's even part: nats over the first, at most the second
-PLENTY = 10**6  # nats: more are as good as infinitely many
+FLAT, SHARP = 10.0, 6400.0  # a + b of the Beta(a, b) that is a peak: at least, and what is divided by nats squared
+EVEN_NATS, MOST_EVEN = 40.0, 0.5  # a preference's even part: nats over the first, at most the second
+LITTLE, PLENTY = 2.0, 10**6  # nats: fewer are as good as none, and more as infinitely many
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Cutting:
     share : Fraction
         The share of ε for all cuts together.
     nats : float
-        By how much rows can change the log-probability of the first cut.
+        By how much rows can change the log-probability of cuts: of one on each level, together.
     middle : float
         Where on the grid, from 0 to 1, a calibrated classifier has the middle of its scores.
     """
@@ -64,7 +64,7 @@ class Cutting:
         strength = steering(totals, weights, epsilon / unit.max_rows)
         depth = bins.bit_length() - 1
         share = cutting_share(strength, depth)
-        nats = float(min(share * strength / (2 * depth), Fraction(PLENTY)))
+        nats = float(min(share * strength / 2, Fraction(PLENTY)))
         return cls(bins, weights, share, nats, middle_place(totals, noise))
 
     @property
@@ -89,7 +89,7 @@ class Cutting:
 
 def even_part(nats: float) -> float:
     """The part of a preference that is even over its interval: the less rows can say, the smaller."""
-    return min(max(nats, 1.0) / EVEN_NATS, MOST_EVEN)
+    return min(max(nats, LITTLE) / EVEN_NATS, MOST_EVEN)
 
 
 def reluctance(nats: float) -> float:
@@ -101,7 +101,7 @@ def reluctance(nats: float) -> float:
 
 def _peak(x: Floats, place: float, nats: float) -> Floats:
     """The density of a Beta distribution with that mean; its mean over the candidates is 1."""
-    total = FLAT + SHARP * max(nats, 1.0) ** -2
+    total = FLAT + SHARP * max(nats, LITTLE) ** -2
     logs = (total * place - 1) * np.log(x) + (total * (1 - place) - 1) * np.log1p(-x)
     density = np.exp(logs - logs.max())
     return np.asarray(density / density.mean())

@@ -126,8 +126,9 @@ class Evidence:
 
     @property
     def nats(self) -> float:
-        """By how much rows could change the log-probability of the first cut."""
-        return float(np.dot(self.weights, np.maximum(self.counts.sum(axis=1), 1.0))) / self.balance.scale
+        """By how much rows could change the log-probability of cuts: of one on each level, together."""
+        rows = float(np.dot(self.weights, np.maximum(self.counts.sum(axis=1), 1.0)))
+        return (self.bins.bit_length() - 1) * rows / self.balance.scale
 
     def turned(self) -> Evidence:
         """The same for scores that were turned around: the lowest are the highest."""

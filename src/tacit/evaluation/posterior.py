@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr, ndtri
 
-from tacit.desk.cutting import reluctance
+from tacit.desk.cutting import FEWEST_BINS, reluctance
 from tacit.evaluation.model import Evidence, Floats, Model, State
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
@@ -214,7 +214,8 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
     both &= ~one_sided | (rng.random(share.shape) < ONE_SIDED)
     heavy = mass > TIED_SHARES * share * rng.uniform(0.75, 1.25, share.shape)
     apart = mass[:, [0, -1]].sum(axis=1, keepdims=True) > (1 - EMPTY) * total
-    held = reluctance(evidence.nats)
+    # A cut that misses a crowd is likely where cuts are held back; the last ones were sought in narrow intervals.
+    held = reluctance(evidence.nats) - math.log(evidence.bins / FEWEST_BINS)
     limit = held + np.where(apart, FEW_SCALES, MANY_SCALES) + rng.logistic(size=share.shape)
     return np.asarray(both & heavy & (mass / evidence.balance.scale > limit))
 
