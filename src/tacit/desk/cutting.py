@@ -62,8 +62,7 @@ class Cutting:
         """The plan for noisy class totals with that scale of noise, and the ε of the whole curve."""
         bins, weights = number_of_bins(totals, float(epsilon), unit), class_weights(totals, noise)
         strength = steering(totals, weights, epsilon / unit.max_rows)
-        depth = bins.bit_length() - 1
-        share = cutting_share(strength, depth)
+        share = cutting_share(strength, bins.bit_length() - 1)
         nats = float(min(share * strength / 2, Fraction(PLENTY)))
         return cls(bins, weights, share, nats, middle_place(totals, noise))
 
