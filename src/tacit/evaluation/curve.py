@@ -42,9 +42,12 @@ from tacit.privacy.release import Receipt
 NUMBER = 400
 MERGED_NUMBER = 300  # draws by the model where bins are merged: each costs more, and they differ less
 # Intervals are wider than the posterior says, for curves unlike those of the model: by this factor, and by more where
-# the release cannot correct the model, because the noise of a class total is large beside the class; and by a part
-# that falls with the root of the smaller class. The guide says how these were fixed.
-ROOM, MORE_ROOM, LARGE_NOISE, SMALL_CLASS = 1.08, 0.12, 0.1, 1.0
+# the release cannot correct the model, because the noise of a class total is large beside the class, or because the
+# smaller class has few rows: over their number, up to a limit.
+ROOM, MORE_ROOM, LARGE_NOISE, FEW_ROWS, MOST_FOR_FEW = 1.08, 0.08, 0.1, 5.0, 0.3
+# A band holds whole curves, and needs somewhat less of that; but the more rows, the narrower it is, and the more it is
+# the model that is off: more for each tenfold of so many rows of each class, once.
+BAND_LESS, BAND_MORE, MANY_ROWS = 0.05, 0.12, 5000
 CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone is in 1 of 25 cases
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
 CORNER = 0.001  # of an area, or of false positives: what is hidden in a corner of a curve that is nearly perfect
@@ -257,7 +260,7 @@ class RocCurve:
         if self.unknown:
             return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
         curves = self.posterior.population_curves
-        low, high = _together(curves, level, self._row, self.room())
+        low, high = _together(curves, level, self._row, self._band_room())
         low, high = np.minimum(low, self.tpr), np.maximum(high, self.tpr)
         low[0] = 0.0
         low[-1] = 1.0
@@ -277,7 +280,13 @@ class RocCurve:
     def room(self) -> float:
         """How much wider than the posterior's intervals are: a public rule of the sizes, the bins and the noise."""
         smaller = max(float(self._evidence.counts.sum(axis=1).min()), 1.0)
-        return ROOM + MORE_ROOM * min(self._evidence.doubt / LARGE_NOISE, 1.0) + SMALL_CLASS / math.sqrt(smaller)
+        noise = min(self._evidence.doubt / LARGE_NOISE, 1.0)
+        return ROOM + MORE_ROOM * noise + min(FEW_ROWS / smaller, MOST_FOR_FEW)
+
+    def _band_room(self) -> float:
+        """The same for the band. Of two classes the smaller one counts more, as it does in the harmonic mean."""
+        size = 2 / self._row.sum()
+        return self.room() - BAND_LESS + BAND_MORE * min(max(math.log10(size / MANY_ROWS), 0.0), 1.0)
 
     @cached_property
     def metrics(self) -> Metrics:

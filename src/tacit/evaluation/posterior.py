@@ -196,28 +196,30 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
 
     Ties cannot be cut in two, and a curve is straight over ties. Where it is not clear, draws differ. Scores that crowd
     are no ties, and a cut may miss a crowd by chance: a bin must be so heavy that this is unlikely, unless all rows are
-    in the two end bins. A bin that is heavy with one class alone, as a good classifier's near 0, is left smooth; so is
-    one between the ends, unless it has most of both classes or its neighbours are empty. Where one class is nearly all
-    in a bin with less than half of the other, either may be: such scores come from a good classifier's crowd near 0,
-    and from rules that never fire wrongly. Then the median stays smooth, and the band holds ties too.
+    in the two end bins, as they are where scores are answers of 0 and 1. A bin that is heavy with one class alone, as a
+    good classifier's near 0, is left smooth; so is one between the ends, unless it has most of both classes or its
+    neighbours are empty. Where one class is nearly all in a bin with less than half of the other, either may be: such
+    scores come from a good classifier's crowd near 0, and from rules that never fire wrongly. Then the median stays
+    smooth, and the band holds ties too.
     """
     mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
     total = mass.sum(axis=1, keepdims=True)
     share = total / evidence.bins
+    apart = mass[:, [0, -1]].sum(axis=1, keepdims=True) > (1 - EMPTY) * total
+    # A cut that misses a crowd is likely where cuts are held back; the last ones were sought in narrow intervals.
+    held = reluctance(evidence.nats) - math.log(evidence.bins / FEWEST_BINS)
+    limit = held + np.where(apart, FEW_SCALES, MANY_SCALES) + rng.logistic(size=share.shape)
+    weight = mass / evidence.balance.scale
     around = np.pad(mass, ((0, 0), (1, 1)))
     lonely = np.maximum(around[:, :-2], around[:, 2:]) < EMPTY * share
     lonely[:, [0, -1]] = True
-    least = np.where(lonely, 1 / evidence.bins, 0.5)[:, None, :]
+    least = np.where(apart, EMPTY, np.where(lonely, 1 / evidence.bins, 0.5))[:, None, :]
     parts = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1e-9)
     both = (parts > least).all(axis=1)
     one_sided = (parts.max(axis=1) > 1 - EMPTY) & (parts.min(axis=1) < 0.5)
     both &= ~one_sided | (rng.random(share.shape) < ONE_SIDED)
     heavy = mass > TIED_SHARES * share * rng.uniform(0.75, 1.25, share.shape)
-    apart = mass[:, [0, -1]].sum(axis=1, keepdims=True) > (1 - EMPTY) * total
-    # A cut that misses a crowd is likely where cuts are held back; the last ones were sought in narrow intervals.
-    held = reluctance(evidence.nats) - math.log(evidence.bins / FEWEST_BINS)
-    limit = held + np.where(apart, FEW_SCALES, MANY_SCALES) + rng.logistic(size=share.shape)
-    return np.asarray(both & heavy & (mass / evidence.balance.scale > limit))
+    return np.asarray(both & heavy & (weight > limit))
 
 
 def plain_curve(counts: Floats, grid: Floats, tied: NDArray[np.bool_]) -> Floats:
