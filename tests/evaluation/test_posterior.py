@@ -153,6 +153,8 @@ def test_ties_are_told_from_crowds() -> None:
     assert share_tied(same)[2] > 0.99
     answers = bins_of([260.0, *[0.0] * 6, 1516.0], [168.0, *[0.0] * 6, 56.0], 60.0)
     assert share_tied(answers)[[0, 7]].min() > 0.5
+    in_four = bins_of([2000.0, 0.0, 0.0, 12000.0], [3750.0, 0.0, 0.0, 1250.0], 300.0)  # a seventh of a class in one
+    assert share_tied(in_four)[[0, 3]].min() > 0.4
     five = bins_of([900.0, 0.0, 9000.0, *[0.0] * 4, 900.0], [200.0, 0.0, 700.0, *[0.0] * 4, 100.0], 60.0)
     assert share_tied(five)[2] > 0.9
     neighbours = bins_of([500.0, 800.0, 9000.0, 900.0, 2000.0, 800.0, 700.0, 4000.0], [900.0] * 8, 60.0)

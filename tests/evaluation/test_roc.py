@@ -108,6 +108,15 @@ def test_ties_give_straight_curves(n: int) -> None:
     assert np.median(errors) < 0.02
 
 
+def test_predictions_of_0_and_1_are_held_at_a_small_epsilon() -> None:
+    """Four bins, two of them empty, and a seventh of the negatives in the highest: a straight curve of area .8."""
+    y = np.repeat([0, 1], 5000)
+    answers = np.concatenate([np.arange(5000) < 750, np.arange(5000) < 3750]).astype(float)
+    curves = [tacit.roc_curve(y, answers, epsilon=0.1, random_state=seed) for seed in range(12)]
+    held = [low <= 0.8 <= high for low, high in (curve.auc_interval() for curve in curves)]
+    assert sum(held) >= 8
+
+
 @pytest.mark.parametrize("epsilon", [1.0, 1e6])
 def test_ties_leave_bands_that_no_monotone_curve_could_narrow(epsilon: float) -> None:
     """Scores of 0, 1 or a tenth between: before, upper ends fell again behind a tie, and thresholds began infinite."""
