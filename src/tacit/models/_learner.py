@@ -81,7 +81,7 @@ RARE = 0.1
 """Part of the larger class below which the other is rare: then rules that never name it are hard to beat, and chance
 would decide on their style, so that style has sums. Else, for two classes, the choice of a rule finds it out."""
 
-WORDS_SHARE = 0.3
+WORDS_SHARE = 0.45
 """Part of a text's vector that tells single words where public texts give topics and there are rows enough."""
 
 TOTALS_PART = 0.1
