@@ -38,9 +38,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a charge must leave for one that comes behind it, on the part at ``path``."""
+    """What a charge must leave for one that comes behind it, in the account that will pay for that."""
 
-    path: str
+    account: Account
     budget: Budget
     loss: Loss
 
@@ -189,6 +189,7 @@ class Account:
 
         A request whose very like was charged before costs nothing and returns that charge, unless ``fresh``.
         """
+        self._ask_others(request, fresh=fresh)
         with self._writing() as (tx, state):
             key = self._key(request)
             known = state.by_key.get(key)
@@ -215,11 +216,8 @@ class Account:
         """This account for a step that is in vain without another, which costs ``loss``, and which ``behind`` pays for.
 
         What is charged by it leaves enough for that: all are paid for, or nothing is. What is known already stays free.
-        An account of other data is no part of this.
         """
-        if not self.is_same_data(behind):
-            return self
-        return Account(self.ledger, self.name, self.partition, (*self._kept, Kept(behind.partition, budget, loss)))
+        return Account(self.ledger, self.name, self.partition, (*self._kept, Kept(behind, budget, loss)))
 
     def is_same_data(self, other: Account) -> bool:
         """Whether both are of one data set: the whole of it or parts."""
@@ -273,15 +271,25 @@ class Account:
                 "is registered there. Split the data anew. Nothing was charged."
             )
 
+    def _ask_others(self, request: Request, *, fresh: bool) -> None:
+        """Whether accounts of other data, which have locks of their own, could pay for what comes behind."""
+        others = [one for one in self._kept if not self.is_same_data(one.account)]
+        if not others:
+            return
+        with self._reading() as (_, state):
+            if self._key(request) in state.by_key and not fresh:
+                return
+        for one in others:
+            with one.account._reading() as (_, state):
+                _check_funds(state, [one], "what comes behind this release")
+
     def _check_funds(self, state: State, request: Request) -> None:
         """Refuse what the budget does not cover, or what it covers without what must come behind."""
-        wanted = [Kept(self.partition, request.budget, request.loss), *self._kept]
-        then = state
-        for one in wanted:
-            then = then.charged(one.path, one.loss)
-        for path in dict.fromkeys(one.path for one in wanted):
-            if not accounting.admits(state.budget, state.accounting, then.loss_through(path)):
-                _refuse(self.name, state, path, wanted)
+        wanted = Kept(self, request.budget, request.loss)
+        _check_funds(state, [wanted], "this release")
+        behind = [one for one in self._kept if self.is_same_data(one.account)]
+        if behind:
+            _check_funds(state, [wanted, *behind], "this release and for what comes behind it")
 
     def _key(self, request: Request) -> str:
         """Fingerprint a request, so that asking again is recognised and the entry tells nothing about the data."""
@@ -326,14 +334,21 @@ def _is_plain(name: object) -> bool:
     return isinstance(name, str) and bool(name) and not set(name) & set("/:\n")
 
 
-def _refuse(name: str, state: State, path: str, steps: Sequence[Kept]) -> NoReturn:
-    wanted = [step for step in steps if step.path == path]
+def _check_funds(state: State, wanted: Sequence[Kept], what: str) -> None:
+    """Refuse charges on one data set unless its filter accepts all of them, for everybody whom they concern."""
+    then = state
+    for one in wanted:
+        then = then.charged(one.account.partition, one.loss)
+    for path in dict.fromkeys(one.account.partition for one in wanted):
+        if not accounting.admits(state.budget, state.accounting, then.loss_through(path)):
+            _refuse(state, path, [one for one in wanted if one.account.partition == path], what)
+
+
+def _refuse(state: State, path: str, wanted: Sequence[Kept], what: str) -> NoReturn:
     remaining = accounting.remaining(state.budget, state.accounting, state.loss_through(path))
     asked = Budget.amount(*(sum(parts, Fraction(0)) for parts in zip(*map(_exact, wanted), strict=True)))
     lacking = Budget.amount(asked.exact_epsilon - remaining.exact_epsilon, asked.exact_delta - remaining.exact_delta)
     where = f" (part {path})" if path else ""
-    more = " and for what comes behind it" * (len(wanted) > 1)
-    what = f"this release{more}" if steps[0].path == path else "what comes behind this release"
     remedy = "Ask for less, or have the data's custodian raise the budget with 'tacit ledger raise'."
     if any(one.loss.rho is None for one in wanted) and state.accounting is Accounting.CONCENTRATED:
         remedy += (
@@ -341,7 +356,7 @@ def _refuse(name: str, state: State, path: str, steps: Sequence[Kept]) -> NoRetu
             "an account opened with accounting='basic' gives it all."
         )
     raise BudgetError(
-        f"The account {name!r}{where} cannot pay for {what}. "
+        f"The account {state.name!r}{where} cannot pay for {what}. "
         f"Requested: {asked}. Remaining: {remaining}. Lacking: {lacking}. {remedy} Nothing was charged.",
         requested=asked,
         remaining=remaining,
