@@ -30,6 +30,7 @@ from tacit.models._naming import model_name
 from tacit.models.blackbox import BlackBoxClassifier
 from tacit.models.tabular import TabularClassifier
 from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
+from tacit.privacy.loss import Loss, compose
 from tacit.privacy.unit import Unit, check_declared
 
 
@@ -163,10 +164,14 @@ def private_curve(
     return RocCurve(binned, (0.0, 1.0), classes[-1])
 
 
-def rehearse_curve(part: Part, budget: Budget, unit: Unit, owner: str) -> None:
-    """Release a curve of no rows, paid from an account of its own: a price that cannot be served is refused here."""
+def rehearse_curve(part: Part, budget: Budget, unit: Unit, owner: str) -> Loss:
+    """Release a curve of no rows, paid from an account of its own: a price that cannot be served is refused here.
+
+    Tells what was charged.
+    """
     payer = one_off(None, budget, owner, unit)
     release_curve(part.without_rows(), np.asarray, name="rehearsal", budget=budget, account=payer, random_state=0)
+    return compose(charge.loss for charge in payer.entries())
 
 
 def score_batches(

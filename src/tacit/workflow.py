@@ -188,7 +188,7 @@ class Workflow:
         part = self._open(X, y, persons, unit)
         coin_limit(self.test_size)
         candidate = self._candidate(part)  # a wrong one is refused before anything is registered
-        rehearse_curve(part, self._budget("evaluate"), unit, OWNER)
+        curve_loss = rehearse_curve(part, self._budget("evaluate"), unit, OWNER)
         if found is None and self.ledger is not None:  # an account that is made stays
             self._rehearse_fit(candidate, part, unit)
         account = found or self._create_account(X, unit, ledgers)
@@ -196,7 +196,10 @@ class Workflow:
         train, test, accounts = part.split(float(self.test_size), account, self.random_state)
         self._check_funds(accounts)
         tell("train")
-        model = self._fit(candidate, train, accounts["train"])
+        # A model that is new has a curve that is new: it is trained where both can be paid.
+        model = self._fit(
+            candidate, train, accounts["train"].keeping(accounts["test"], self._budget("evaluate"), curve_loss)
+        )
         columns = {"label": part.schema.label if y is None else None, "text": self.text}
         model.input_ = {name: column for name, column in columns.items() if column}
         tell("evaluate")

@@ -165,3 +165,66 @@ def test_a_classifier_of_texts_wants_no_schema() -> None:
     schema = tacit.Schema.from_toml(SCHEMA)
     with pytest.raises(tacit.ParameterError, match="one for a table"):
         tacit.Workflow(1.0, schema=schema, classifier=tacit.TextClassifier()).run(TABLE, Y)
+
+
+HALVES = {"two handles": (1.0, 0.0, 0.0), "earlier charges": (1.0, 0.0, 0.1), "a δ": (1.0, 1e-6, 0.0)}
+
+
+@pytest.mark.parametrize("name", HALVES)
+@pytest.mark.parametrize("box", [False, True])
+def test_a_selector_is_not_paid_where_funds_lack_for_its_classifier(name: str, box: bool) -> None:
+    """The selector was paid, and then the classifier was refused."""
+    total, delta, before = HALVES[name]
+    ledger = tacit.Ledger.open()
+    account = ledger.account("data", budget=tacit.Budget(total, delta))
+    if before:
+        account.spend(tacit.Budget(before), mechanism="m", query="q")
+    kind: Any = tacit.BernoulliNB(0.6, 0.0 if box else delta, account=ledger.account("data"))
+    if box:
+        kind = tacit.BlackBoxClassifier(tacit.BernoulliNB(), 0.6, account=ledger.account("data"))
+    chain = tacit.SelectingClassifier(kind, tacit.TopKSelector(k=2, epsilon=0.6, account=account))
+    with pytest.raises(tacit.BudgetError, match="and for what comes behind it"):
+        chain.fit(X, Y)
+    assert account.spent.epsilon == before
+    account.raise_budget(tacit.Budget(total + 0.2 + before, delta), reason="both fit now")
+    chain.fit(X, Y)
+    assert account.remaining.epsilon < 0.02
+    assert chain.selector_.account is account, "it keeps nothing back from now on"
+    if not box:
+        chain.fit(X, Y)  # what was released before is free
+
+
+def test_a_classifier_with_gaussian_noise_for_many_features_alone_is_kept_for() -> None:
+    """Of one feature the noise is Laplace, of many Gaussian: what that costs is known from a rehearsal of both."""
+    rows = np.eye(60)[np.arange(600) % 60]
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0, 1e-9))
+    account.spend(tacit.Budget(0.01, 5e-10), mechanism="m", query="q")
+    classifier = tacit.BernoulliNB(0.4, 1e-9, max_ones=50, account=account)
+    chain = tacit.SelectingClassifier(classifier, tacit.TopKSelector(k=55, epsilon=0.4, account=account))
+    with pytest.raises(tacit.BudgetError, match="and for what comes behind it"):
+        chain.fit(rows, [1, 0] * 300)
+    assert len(account.entries()) == 1
+
+
+def test_a_selector_and_its_classifier_are_paid_for_the_same_rows() -> None:
+    """Both see the same rows: with accounts of two disjoint parts, ε = 2 was released for a total of 1."""
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0))
+    parts = tacit.split(X, Y, account=account).accounts
+    assert parts is not None
+    selector = tacit.TopKSelector(k=2, account=parts["test"])
+    with pytest.raises(tacit.ParameterError, match="both see the same rows"):
+        tacit.SelectingClassifier(tacit.BernoulliNB(account=parts["train"]), selector).fit(X, Y)
+    assert account.spent.epsilon == 0
+
+
+def test_a_model_is_not_trained_where_funds_lack_for_its_curve() -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(1.0))
+    tacit.Workflow(0.5, account=account).run(X, Y)
+    entries = len(account.entries())
+    for selector in (None, tacit.TopKSelector(k=2)):
+        run = tacit.Workflow(0.6, account=account, shares={"train": 0.5, "evaluate": 1}, selector=selector)
+        with pytest.raises(tacit.BudgetError, match=r"test.*what comes behind"):
+            run.run(X, Y)
+    assert len(account.entries()) == entries
+    tacit.Workflow(0.5, account=account).run(X, Y)
+    assert len(account.entries()) == entries

@@ -114,3 +114,24 @@ def test_numbers_without_end_have_names_of_their_own() -> None:
         fitted.intercept_ = np.array([odd, 1.0])
         names.add(model_name(fitted))
     assert len(names) == 6
+
+
+def test_numbers_that_mean_the_same_are_the_same_request() -> None:
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(9.0))
+    rows, labels = np.eye(4)[np.arange(100) % 4], [1, 0] * 50
+    for threshold in (5, 5.0, 4.5, np.float64(5)):
+        tacit.ThresholdSelector(threshold, account=account).fit(rows, labels)
+    for threshold in (5, 5.0, np.int64(5)):
+        tacit.CountSelector(threshold=threshold, rounds=2, account=account).fit(rows, labels)
+    for positive in (1, np.int64(1)):
+        tacit.roc_curve(labels, rows[:, 0], epsilon=1.0, pos_label=positive, account=account)
+    assert account.spent == tacit.Budget(3.0)
+
+
+def test_another_method_of_selection_is_another_request() -> None:
+    """It was taken for the same plan, whose one step was drawn: it could not be had at any price."""
+    account = tacit.Ledger.open().account("data", budget=tacit.Budget(9.0))
+    rows, labels = np.eye(4)[np.arange(100) % 4], [1, 0] * 50
+    for method in ("peeling", "one-shot", "peeling"):
+        tacit.TopKSelector(k=2, method=method, account=account).fit(rows, labels)
+    assert account.spent == tacit.Budget(2.0)

@@ -143,7 +143,7 @@ def _check_label(label: Any) -> Any:
     plain = label.item() if isinstance(label, np.generic) else label
     if not isinstance(plain, str | int | float) or (isinstance(plain, float) and not math.isfinite(plain)):
         raise bad_parameter("roc_curve", "pos_label", "the positive label: a text or a finite number", label)
-    return label
+    return plain
 
 
 def _check_range(span: Any) -> tuple[float, float]:

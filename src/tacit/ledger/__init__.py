@@ -12,7 +12,7 @@ from typing import Any
 
 from tacit.errors import LedgerError, TamperedLedgerError, UnknownAccountError, bad_parameter
 from tacit.ledger.account import Account, Request
-from tacit.ledger.chain import link, tampered
+from tacit.ledger.chain import Row, link, tampered
 from tacit.ledger.sending import seal, unseal, without_password
 from tacit.ledger.sqlite import SqliteStore
 from tacit.ledger.state import Charge, State, write_budget
@@ -173,7 +173,7 @@ class Ledger:
             state = State(name)
         try:
             state.follow(tx.rows(after=state.seq), head)
-        except Exception:
+        except BaseException:  # an interrupt, too, may have come between two entries
             self._states.pop(name, None)
             raise
         self._states[name] = state
@@ -205,7 +205,7 @@ class Ledger:
                 rows = tx.rows()
                 state.follow(rows, head)
                 _check_releases(tx, state)
-                _check_totals(state)
+                _check_charges(name, rows)
                 if noted is not None and noted not in {row.hash for row in rows}:
                     raise TamperedLedgerError(f"The head noted earlier is not in the chain of account {name!r}.")
         except LedgerError as error:
@@ -219,11 +219,20 @@ def _check_releases(tx: Transaction, state: State) -> None:
             raise tampered(state.name, row.seq)
 
 
-def _check_totals(state: State) -> None:
-    for path in state.leaves():
+def _check_charges(name: str, rows: list[Row]) -> None:
+    """Go through the charges as they were made: each was within the budget of that time, for those whom it concerns.
+
+    Parts may be full in two ways, one by plain sums and one by zCDP: of what is worst in both ways nobody suffers.
+    """
+    state = State(name)
+    for row in rows:
+        state.take(row)
+        if row.kind != "charge":
+            continue
+        path = row.fields["path"]
         if not admits(state.budget, state.accounting, state.loss_through(path)):
             part = f" (part {path})" if path else ""
-            raise TamperedLedgerError(f"The charges on account {state.name!r}{part} exceed its budget.")
+            raise TamperedLedgerError(f"The charges on account {name!r}{part} exceed its budget at entry {row.seq}.")
 
 
 def _reopen(address: str, sealed: bytes) -> Ledger:

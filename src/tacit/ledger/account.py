@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tacit.errors import BudgetError, LedgerError, bad_parameter
@@ -15,7 +16,7 @@ from tacit.ledger.store import Transaction
 from tacit.privacy import accounting
 from tacit.privacy.accounting import Accounting
 from tacit.privacy.budget import Budget
-from tacit.privacy.loss import Loss, compose
+from tacit.privacy.loss import Loss
 from tacit.privacy.unit import Unit
 
 if TYPE_CHECKING:
@@ -35,6 +36,15 @@ class Request:
     steps: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a charge must leave for one that comes behind it, in the account that will pay for that."""
+
+    account: Account
+    budget: Budget
+    loss: Loss
+
+
 class Account:
     """A budget for one data set, or for one part of it. Made by :meth:`tacit.Ledger.account`, not by hand.
 
@@ -46,10 +56,11 @@ class Account:
     (0.0, 1.0)
     """
 
-    def __init__(self, ledger: Ledger, name: str, path: str = WHOLE) -> None:
+    def __init__(self, ledger: Ledger, name: str, path: str = WHOLE, kept: tuple[Kept, ...] = ()) -> None:
         self.ledger = ledger
         self.name = name
         self.partition = path
+        self._kept = kept
 
     # -- what anybody may look at -----------------------------------------------------------------------------------
 
@@ -124,6 +135,7 @@ class Account:
             expected = "a name and a list of at least two different parts, all plain words without '/' and ':'"
             raise bad_parameter("Account.split", "name, parts", expected, (name, parts))
         with self._writing() as (tx, state):
+            self._check_known(state)
             known = state.splits.get(self.partition, {}).get(name)
             if known is None:
                 body = {"path": self.partition, "name": name, "parts": list(parts)}
@@ -177,14 +189,14 @@ class Account:
 
         A request whose very like was charged before costs nothing and returns that charge, unless ``fresh``.
         """
+        self._ask_others(request, fresh=fresh)
         with self._writing() as (tx, state):
             key = self._key(request)
             known = state.by_key.get(key)
             if known is not None and not fresh:
                 return state.charge(known)
-            total = compose([state.loss_through(self.partition), request.loss])
-            if not accounting.admits(state.budget, state.accounting, total):
-                _refuse(self, state, request)
+            self._check_known(state)
+            self._check_funds(state, request)
             body = {
                 "key": key,
                 "path": self.partition,
@@ -199,6 +211,25 @@ class Account:
             tx.append(row)
         with self._reading() as (_, state):
             return state.charge(row.seq)
+
+    def keeping(self, behind: Account, budget: Budget, loss: Loss) -> Account:
+        """This account for a step that is in vain without another, which costs ``loss``, and which ``behind`` pays for.
+
+        What is charged by it leaves enough for that: all are paid for, or nothing is. What is known already stays free.
+        """
+        return Account(self.ledger, self.name, self.partition, (*self._kept, Kept(behind, budget, loss)))
+
+    def is_same_data(self, other: Account) -> bool:
+        """Whether both are of one data set: the whole of it or parts."""
+        return self.name == other.name and self.ledger.fingerprint("") == other.ledger.fingerprint("")
+
+    def is_disjoint(self, other: Account) -> bool:
+        """Whether both are of one data set, of parts that have no unit in common."""
+        steps = zip(self.partition.split("/"), other.partition.split("/"), strict=False)
+        fork = next(((one, two) for one, two in steps if one != two), None)
+        if fork is None or not self.is_same_data(other):
+            return False
+        return fork[0].partition(":")[0] == fork[1].partition(":")[0]
 
     def store(
         self, charge: Charge, step: int, label: str, payload: bytes, mechanism: str | None = None
@@ -232,6 +263,33 @@ class Account:
 
     def _writing(self) -> AbstractContextManager[tuple[Transaction, State]]:
         return self.ledger.writing(self.name)
+
+    def _check_known(self, state: State) -> None:
+        if not state.knows(self.partition):
+            raise LedgerError(
+                f"The account {self.name!r} has no part {self.partition!r} in {self.ledger.url}: no split of that name "
+                "is registered there. Split the data anew. Nothing was charged."
+            )
+
+    def _ask_others(self, request: Request, *, fresh: bool) -> None:
+        """Whether accounts of other data, which have locks of their own, could pay for what comes behind."""
+        others = [one for one in self._kept if not self.is_same_data(one.account)]
+        if not others:
+            return
+        with self._reading() as (_, state):
+            if self._key(request) in state.by_key and not fresh:
+                return
+        for one in others:
+            with one.account._reading() as (_, state):
+                _check_funds(state, [one], "what comes behind this release")
+
+    def _check_funds(self, state: State, request: Request) -> None:
+        """Refuse what the budget does not cover, or what it covers without what must come behind."""
+        wanted = Kept(self, request.budget, request.loss)
+        _check_funds(state, [wanted], "this release")
+        behind = [one for one in self._kept if self.is_same_data(one.account)]
+        if behind:
+            _check_funds(state, [wanted, *behind], "this release and for what comes behind it")
 
     def _key(self, request: Request) -> str:
         """Fingerprint a request, so that asking again is recognised and the entry tells nothing about the data."""
@@ -276,22 +334,35 @@ def _is_plain(name: object) -> bool:
     return isinstance(name, str) and bool(name) and not set(name) & set("/:\n")
 
 
-def _refuse(account: Account, state: State, request: Request) -> NoReturn:
-    total = state.loss_through(account.partition)
-    remaining = accounting.remaining(state.budget, state.accounting, total)
-    asked = request.budget
+def _check_funds(state: State, wanted: Sequence[Kept], what: str) -> None:
+    """Refuse charges on one data set unless its filter accepts all of them, for everybody whom they concern."""
+    then = state
+    for one in wanted:
+        then = then.charged(one.account.partition, one.loss)
+    for path in dict.fromkeys(one.account.partition for one in wanted):
+        if not accounting.admits(state.budget, state.accounting, then.loss_through(path)):
+            _refuse(state, path, [one for one in wanted if one.account.partition == path], what)
+
+
+def _refuse(state: State, path: str, wanted: Sequence[Kept], what: str) -> NoReturn:
+    remaining = accounting.remaining(state.budget, state.accounting, state.loss_through(path))
+    asked = Budget.amount(*(sum(parts, Fraction(0)) for parts in zip(*map(_exact, wanted), strict=True)))
     lacking = Budget.amount(asked.exact_epsilon - remaining.exact_epsilon, asked.exact_delta - remaining.exact_delta)
-    where = f" (part {account.partition})" if account.partition else ""
+    where = f" (part {path})" if path else ""
     remedy = "Ask for less, or have the data's custodian raise the budget with 'tacit ledger raise'."
-    if request.loss.rho is None and state.accounting is Accounting.CONCENTRATED:
+    if any(one.loss.rho is None for one in wanted) and state.accounting is Accounting.CONCENTRATED:
         remedy += (
             " A mechanism that states (ε, δ) alone can use nine tenths of the account's δ; "
             "an account opened with accounting='basic' gives it all."
         )
     raise BudgetError(
-        f"The account {account.name!r}{where} cannot pay for this release. "
+        f"The account {state.name!r}{where} cannot pay for {what}. "
         f"Requested: {asked}. Remaining: {remaining}. Lacking: {lacking}. {remedy} Nothing was charged.",
         requested=asked,
         remaining=remaining,
         lacking=lacking,
     )
+
+
+def _exact(kept: Kept) -> tuple[Fraction, Fraction]:
+    return kept.budget.exact_epsilon, kept.budget.exact_delta

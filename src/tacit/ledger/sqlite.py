@@ -40,6 +40,10 @@ class SqliteStore(SqlStore):
         """Take the file's write lock at once, so that a check and the charge behind it are one act."""
         self.execute("BEGIN" if purpose == "read" else "BEGIN IMMEDIATE")
 
+    def is_open(self) -> bool:
+        """SQLite knows; a ledger in memory must not be given up because there is nothing to undo."""
+        return self._connection is not None and bool(self._connection.in_transaction)
+
     def lock(self, account: str) -> None:
         """The file is locked already."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -114,11 +114,14 @@ class State:
         if reached != head:
             raise tampered(self.name, reached[0] + 1)
         for row in new:
-            self._apply(row)
+            self.take(row)
         self.seq, self.hash = reached
 
-    def _apply(self, row: Row) -> None:
+    def take(self, row: Row) -> None:
+        """Take in one entry."""
         body = row.fields
+        if not self.knows(body.get("path", WHOLE)):
+            raise tampered(self.name, row.seq)
         match row.kind:
             case "open":
                 self.opened = body | {"at": row.at}
@@ -139,6 +142,18 @@ class State:
             case _:
                 raise tampered(self.name, row.seq)
 
+    def knows(self, path: str) -> bool:
+        """Whether the path is the whole, or a part of a registered split: a charge elsewhere would count for nobody."""
+        if not path:
+            return True
+        parent, _, last = path.rpartition("/")
+        split, _, part = last.partition(":")
+        return self.knows(parent) and part in self.splits.get(parent, {}).get(split, ())
+
+    def charged(self, path: str, loss: Loss) -> State:
+        """The account as it would be with one more charge."""
+        return replace(self, own=self.own | {path: compose([self.own.get(path, Loss.none()), loss])})
+
     def loss_through(self, path: str = WHOLE) -> Loss:
         """Return the loss of a unit that lies in the part at ``path``.
 
@@ -158,13 +173,6 @@ class State:
 
     def _across(self, path: str, split: str) -> Loss:
         return worst(self._within(child(path, split, part)) for part in self.splits[path][split])
-
-    def leaves(self, path: str = WHOLE) -> Iterator[str]:
-        """Yield every part, the whole included."""
-        yield path
-        for split, parts in self.splits.get(path, {}).items():
-            for part in parts:
-                yield from self.leaves(child(path, split, part))
 
     def charge(self, seq: int) -> Charge:
         """Show one charge."""

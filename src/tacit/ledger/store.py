@@ -97,6 +97,7 @@ class SqlStore(ABC):
         self._connection: Any = None
         self._owner = 0
         self._lock = threading.RLock()
+        self._inside = False  # a transaction
 
     # -- what differs ---------------------------------------------------------------------------------------------
 
@@ -239,18 +240,28 @@ class SqlStore(ABC):
 
     @contextmanager
     def _transaction(self, purpose: Purpose) -> Iterator[None]:
-        self._connected()
-        self.begin(purpose)
-        try:
+        if self._inside:
+            raise LedgerError("The ledger is being used further up, by what this was called from. Nothing was charged.")
+        try:  # an interrupt may come while this waits for a lock, and be told when the transaction has begun
+            self._inside = True
+            self._connected()
+            self.begin(purpose)
             yield
             self.execute("COMMIT")
         except BaseException:
             self._undo()
             raise
+        finally:
+            self._inside = False
+
+    def is_open(self) -> bool:
+        """Whether a transaction may have begun that has not ended."""
+        return True
 
     def _undo(self) -> None:
         try:
-            self.execute("ROLLBACK")
+            if self.is_open():
+                self.execute("ROLLBACK")
         except Exception:  # the connection is gone, and the open transaction with it
             self.forget()
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.desk.checks import check_classes
 from tacit.desk.estimators import PrivateEstimator, column_names
 from tacit.desk.parts import Named
-from tacit.desk.payer import check_funds, one_off
+from tacit.desk.payer import one_off
 from tacit.desk.schemas import Schema, declared_names, table_matrix
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
@@ -26,6 +26,7 @@ from tacit.models.tabular import TabularClassifier
 from tacit.models.text import TextClassifier
 from tacit.models.weights import clear_features
 from tacit.privacy.budget import Budget, exact, exact_delta, exact_epsilon
+from tacit.privacy.loss import Loss, compose, worst
 from tacit.privacy.release import Receipt, proofs
 from tacit.privacy.unit import Unit, check_declared
 
@@ -107,9 +108,8 @@ class SelectingClassifier(PrivateClassifier):
         self.selector_ = None
         receipts = []
         if self.selector is not None:
-            self._rehearse()
-            self._check_funds()
-            self.selector_ = clone(self.selector).fit(named, y, persons=persons)
+            self.selector_ = self._paid_with_classifier(matrix.shape[1]).fit(named, y, persons=persons)
+            self.selector_.set_params(account=self.selector.account)
             if not self.selector_.support_.any():
                 self.selector_.support_[:] = True
             receipts.append(self.selector_.receipt_)
@@ -137,28 +137,41 @@ class SelectingClassifier(PrivateClassifier):
             name = "selector" if unpaid[0] is self.selector else "classifier"
             expected = "paid by an account, as the other half is"
             raise bad_parameter("SelectingClassifier", name, expected, None, "Pass both one account.")
+        paying = [half.account for half in halves if isinstance(half.account, Account)]
+        if len(paying) == 2 and paying[0].is_disjoint(paying[1]):
+            expected = "paid by the account that pays for the classifier, as both see the same rows"
+            got = f"one of the part {paying[0].partition}"
+            raise bad_parameter("SelectingClassifier", "selector", expected, got, "Pass both one account.")
 
-    def _rehearse(self) -> None:
-        """Fit a copy of the classifier without rows, paid from an account of its own, before its selector is paid."""
-        copy = clone(self.classifier)
-        unit = getattr(copy.account, "unit", Unit.row())
+    def _paid_with_classifier(self, width: int) -> Any:
+        """A selector that pays only where enough is left for the classifier, too; what was selected before is free.
+
+        The classifier is rehearsed first. With a δ the number of features may decide on the kind of its noise.
+        """
+        selector = clone(self.selector)
+        losses = [self._rehearse(features) for features in ({1, width} if self.classifier.delta else {1})]
+        if isinstance(selector.account, Account):
+            behind = self.classifier.account
+            selector.set_params(account=selector.account.keeping(behind, self._price(), worst(losses)))
+        return selector
+
+    def _price(self) -> Budget:
+        """What the classifier asks for."""
+        classifier, owner = self.classifier, type(self.classifier).__name__
+        cost = classifier.cost() if isinstance(classifier, BlackBoxClassifier) else classifier.epsilon
+        return Budget(exact_epsilon(cost, owner), exact_delta(classifier.delta, owner))
+
+    def _rehearse(self, width: int) -> Loss:
+        """Fit a copy of the classifier without rows, paid from an account of its own, and tell what was charged."""
+        copy, budget, unit = clone(self.classifier), self._price(), Unit.row()
         if not isinstance(copy, BlackBoxClassifier):
             owner = type(copy).__name__
-            budget = Budget(exact_epsilon(copy.epsilon, owner), exact_delta(copy.delta, owner))
             unit = one_off(copy.account, budget, owner).unit
             copy.set_params(account=one_off(None, budget, owner, unit))
-        rehearse(copy, NO_ROWS, persons=None if unit.column is None else [])
-
-    def _check_funds(self) -> None:
-        """An account that pays for both halves must have enough for both; with a δ, sums may be too careful."""
-        halves = self.selector, self.classifier
-        if any(half.delta for half in halves):
-            return
-        stated = [half.cost() if isinstance(half, BlackBoxClassifier) else half.epsilon for half in halves]
-        costs = [exact_epsilon(cost, type(half).__name__) for cost, half in zip(stated, halves, strict=True)]
-        for account in (half.account for half in halves if isinstance(half.account, Account)):
-            asked = [cost for cost, half in zip(costs, halves, strict=True) if half.account is account]
-            check_funds(account, Budget.amount(sum(asked, Fraction(0))), "a selector and a classifier behind it")
+        rehearse(copy, np.empty((0, width)), persons=None if unit.column is None else [])
+        if isinstance(copy, BlackBoxClassifier):
+            return Loss.approximate(budget.exact_epsilon, budget.exact_delta)
+        return compose(charge.loss for charge in copy.account.entries())
 
     def _check_classes(self, owner: str) -> None:
         """Rows of a class that one half does not declare would be lost on it without a word."""

@@ -79,7 +79,8 @@ class TopKSelector(PrivateSelector):
         check_whole(owner, "k", self.k)
         visit = self._matrix_visit(X, y, persons)
         k = check_whole(owner, "k", self.k, most=visit.schema.n_features)
-        visit.start(f"{k} features by {self.score}", {"choice": TopK(visit.epsilon, k, TopKMethod(self.method))})
+        mechanism = TopK(visit.epsilon, k, TopKMethod(self.method))
+        visit.start(f"{k} features by {self.score}, {mechanism.method.value}", {"choice": mechanism})
         self.ranking_ = visit.select("choice", self.score)
         self._keep(self.ranking_, visit)
         return self
@@ -156,7 +157,7 @@ class ThresholdSelector(PrivateSelector):
         screening = None if limit is not None else Screening(visit.epsilon, threshold)
         mechanism = screening or SparseVector(visit.epsilon, threshold, limit or 1)
         most = "" if limit is None else f", at most {limit} features"
-        visit.start(f"{self.score} of at least {self.threshold}{most}", {"answers": mechanism})
+        visit.start(f"{self.score} of at least {threshold}{most}", {"answers": mechanism})
         self.answers_ = visit.screen("answers") if screening else visit.select("answers", self.score)
         self._keep(np.flatnonzero(self.answers_ == 1), visit)
         return self

@@ -122,7 +122,7 @@ class CountSelector(PrivateSelector):
 
     def _two_rounds(self, visit: Visit) -> NDArray[np.int64]:
         steps = {name: visit.noise(share, delta_share=0) for name, share in ROUNDS.items()}
-        wanted = f"threshold {self.threshold}" if self.k is None else f"{self.k} features"
+        wanted = f"threshold {float(self.threshold or 0)}" if self.k is None else f"{self.k} features"
         visit.start(f"two rounds, {wanted}", steps)
         found = two_rounds(visit, self.k, None if self.threshold is None else float(self.threshold))
         self.scores_ = found.counts
