@@ -82,7 +82,9 @@ class Noise:
         # By symmetry both sides are a normal deviate cut off from above at ``edge``.
         edge = side * rest / spread - spread / self.scale
         uniform = 1.0 - rng.random(mean.shape)
-        cut = np.where(edge > -_EDGE, ndtri(np.maximum(uniform * ndtr(edge), 1e-300)), edge + np.log(uniform) / _EDGE)
+        # Far out in the tail what is left below the edge is exponential, at a rate of the edge itself.
+        far = edge + np.log(uniform) / np.maximum(-edge, _EDGE)
+        cut = np.where(edge > -_EDGE, ndtri(np.maximum(uniform * ndtr(edge), 1e-300)), far)
         return mean + side * (spread * cut + spread**2 / self.scale)
 
 

@@ -23,7 +23,7 @@ LEAST_BEND, BEND, MOST_STEEP = 0.04, 0.08, 12.0
 # Chance of a corner in a bin at the ends, or where the slope falls e⁴-fold or more: at least, and for each bin that
 # there is. The more bins, the better all else is known, and the more of what is left open is inside of them.
 LEAST_CORNERS, CORNERS, SHARP = 0.08, 0.01, 4.0
-TIED_SHARES, FEW_SCALES, MANY_SCALES, EMPTY, FAR = 1.8, 1.3, 5.8, 0.1, 4.0
+TIED_SHARES, FEW_SCALES, MANY_SCALES, PLAIN, EMPTY, FAR = 1.8, 1.3, 5.8, 6.0, 0.1, 4.0
 ONE_SIDED = 1 / 3  # chance of ties where one class is nearly all in a bin and the other is not
 PROPOSALS, FRESH = 2, (0.6, 0.3)
 # How much wider proposals are than the best fit's curvature says: more where noise may be much of a class, and the
@@ -115,12 +115,12 @@ def _effective(logs: Floats) -> float:
 
 def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw, for each curve, the counts of the sample and the expected counts of the population behind it."""
-    e, mean = model.evidence, state.expected
-    misfit = state.misfit
+    e, mean, misfit = model.evidence, state.expected, state.misfit
+    # Where a count is far further from the curve than chance and noise explain, as with ties, so are sample and
+    # population: noise of a hundred scales is less likely than a curve of another kind.
+    gap = (e.counts - mean) ** 2
+    misfit = np.where(gap > FAR**2 * (mean + misfit + e.noise.variance), gap, misfit)
     sample = np.maximum(e.noise.draw_counts(e.counts[None], mean, np.sqrt(mean + misfit), rng), 0.0)
-    # Where a sample is far further from the curve than chance explains, as with ties, the population is as well.
-    gap = (sample - mean) ** 2
-    misfit = np.where(gap > FAR**2 * (mean + misfit), gap, misfit)
     gain = misfit / (misfit + mean)
     population = mean + gain * (sample - mean) + rng.standard_normal(mean.shape) * np.sqrt(gain * mean)
     return sample, np.maximum(population, 1e-6)
@@ -200,7 +200,8 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
     good classifier's near 0, is left smooth; so is one between the ends, unless it has most of both classes or its
     neighbours are empty. Where one class is nearly all in a bin with less than half of the other, either may be: such
     scores come from a good classifier's crowd near 0, and from rules that never fire wrongly. Then the median stays
-    smooth, and the band holds ties too.
+    smooth, and the band holds ties too. With so many rows that no crowd could have stayed whole, all of that is plain:
+    at an end, or alone, a heavy bin holds ties, whatever it has of either class.
     """
     mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
     total = mass.sum(axis=1, keepdims=True)
@@ -213,11 +214,12 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
     around = np.pad(mass, ((0, 0), (1, 1)))
     lonely = np.maximum(around[:, :-2], around[:, 2:]) < EMPTY * share
     lonely[:, [0, -1]] = True
-    least = np.where(apart, EMPTY, np.where(lonely, 1 / evidence.bins, 0.5))[:, None, :]
+    least = np.minimum(np.where(lonely, 1 / evidence.bins, 0.5), np.where(apart, EMPTY, 1.0))[:, None, :]
     parts = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1e-9)
     both = (parts > least).all(axis=1)
     one_sided = (parts.max(axis=1) > 1 - EMPTY) & (parts.min(axis=1) < 0.5)
     both &= ~one_sided | (rng.random(share.shape) < ONE_SIDED)
+    both |= lonely & (weight > limit + PLAIN)
     heavy = mass > TIED_SHARES * share * rng.uniform(0.75, 1.25, share.shape)
     return np.asarray(both & heavy & (weight > limit))
 
