@@ -11,7 +11,7 @@ from typing import Any, Literal
 from sklearn.base import clone
 
 from tacit._settings import OWNER, check_shares, check_unit, declared_classes, declared_unit, stated_cost
-from tacit.desk.checks import check_classes, check_state
+from tacit.desk.checks import check_classes, check_state, check_version
 from tacit.desk.cluster import SparkPart, open_on_spark
 from tacit.desk.parts import (
     FileOptions,
@@ -23,7 +23,7 @@ from tacit.desk.parts import (
 )
 from tacit.desk.payer import check_funds, check_one_payer, one_off
 from tacit.desk.schemas import Schema
-from tacit.errors import TacitError, bad_parameter
+from tacit.errors import TacitError, asked_of, bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.ledger import Account, Ledger
 from tacit.ledger.lookup import existing_account
@@ -159,7 +159,7 @@ class Workflow:
             raise bad_parameter(OWNER, "engine", "'local' or 'spark'", engine)
         if options is not None and not isinstance(options, FileOptions):
             raise bad_parameter(OWNER, "options", "None or tacit.data.files.FileOptions", type(options).__name__)
-        self.options, self.version = options, version
+        self.options, self.version = options, check_version(version, OWNER)
         self.engine, self.language, self.strict = engine, language, strict
         self.random_state = check_state(random_state, OWNER)
 
@@ -179,7 +179,7 @@ class Workflow:
         progress : callable, optional
             Called with a word at the start of each step.
         """
-        with ExitStack() as ledgers:
+        with ExitStack() as ledgers, asked_of(OWNER, self.budget.epsilon):
             return self._run(X, y, persons, progress or (lambda _: None), ledgers)
 
     def _run(self, X: Any, y: Any, persons: Any, tell: Progress, ledgers: ExitStack) -> Result:

@@ -161,6 +161,9 @@ def test_a_declared_version_tells_what_is_the_same_request(capsys: pytest.Captur
         assert run(capsys, *ask, version)[0] == code
     with tacit.Ledger.open(URL) as ledger:
         assert len(ledger.account("new").entries()) == 1
+    for command in (ask, ["run", "mail.csv", *TEXT, "--epsilon", "1", "--out", "o", "--data-version"]):
+        code, _, err = run(capsys, *command, "")
+        assert (code, "The '--data-version' option must be" in err) == (2, True), err
 
 
 def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:

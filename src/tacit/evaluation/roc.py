@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tacit.desk import roc_family
-from tacit.desk.checks import check_state
+from tacit.desk.checks import check_state, check_version
 from tacit.desk.scores import release_scores
-from tacit.errors import ParameterError, bad_parameter
+from tacit.errors import ParameterError, asked_of, bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.evaluation.family import FamilyCurve
 from tacit.ledger import Account
@@ -106,12 +106,13 @@ def roc_curve(
         "score_range": span,
         "persons": persons,
         "account": account,
-        "version": version,
+        "version": check_version(version, "roc_curve"),
         "random_state": check_state(random_state, "roc_curve"),
     }
-    if recipe is None:
-        return RocCurve(release_scores(y_true, y_score, **given), span, pos_label)
-    return FamilyCurve(roc_family.release_family(y_true, y_score, recipe=recipe, **given), span, pos_label)
+    with asked_of("roc_curve", given["budget"].epsilon):
+        if recipe is None:
+            return RocCurve(release_scores(y_true, y_score, **given), span, pos_label)
+        return FamilyCurve(roc_family.release_family(y_true, y_score, recipe=recipe, **given), span, pos_label)
 
 
 def _recipe(method: str, counts: Any, bins: Any, branching: Any) -> roc_family.Recipe | None:
