@@ -186,7 +186,7 @@ class Workflow:
         unit, found = self._payer(ledgers)
         tell("open")
         part = self._open(X, y, persons, unit)
-        coin_limit(self.test_size)
+        coin_limit(self.test_size, OWNER)
         candidate = self._candidate(part)  # a wrong one is refused before anything is registered
         rehearse_curve(part, self._budget("evaluate"), unit, OWNER)
         if found is None and self.ledger is not None:  # an account that is made stays

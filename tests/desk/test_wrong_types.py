@@ -77,6 +77,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "seed": (lambda: tacit.split(X, Y, random_state="a"), "'random_state' parameter of split"),  # type: ignore[arg-type]
     "shares": (lambda: tacit.Workflow(shares=[0.5]), "'shares' parameter of Workflow"),  # type: ignore[arg-type]
     "workflow's seed": (lambda: tacit.Workflow(random_state="a"), "'random_state' parameter of Workflow"),  # type: ignore[arg-type]
+    "number of rows": (lambda: tacit.Workflow(test_size=30).run(X, Y), "'test_size' parameter of Workflow"),
     "class": (
         lambda: tacit.Workflow(classifier=tacit.BernoulliNB).run(X, Y),
         "'classifier' parameter of Workflow",
