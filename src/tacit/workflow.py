@@ -63,7 +63,7 @@ class Workflow:
         What a run costs a row (a person) in all.
     classes : sequence, optional
         The declared labels. The last one is positive. Default: those of the schema or of the classifier, or 0 and 1.
-        Of a column that the schema names, they must be among the schema's.
+        Of the column that the schema names they must be among the schema's; of another they must be given.
     label : str, optional
         The column of labels, where they are not given as ``y``.
     text : str, optional
@@ -148,7 +148,7 @@ class Workflow:
             raise bad_parameter(OWNER, "schema", "a tacit.Schema or a path", type(self.schema).__name__)
         ours = classifier if isinstance(classifier, PrivateClassifier) else None
         self._theirs = Schema.of(getattr(ours, "schema", None))
-        self.classes = check_classes(OWNER, declared_classes(classes, self.schema, self._theirs, ours))
+        self.classes = check_classes(OWNER, declared_classes(classes, label, self.schema, self._theirs, ours))
         self.unit = check_unit(unit, rows_per_unit)
         self.classifier, self.selector = classifier, selector
         self.test_size = test_size

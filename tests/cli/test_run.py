@@ -259,6 +259,8 @@ def test_a_model_of_texts_from_python_asks_for_their_column(capsys: pytest.Captu
         (["mail.csv", "--label", "label", "--text", "text"], "--classes"),
         (["mail.csv", "--label", "label", "--text", "text", "--classes", "spam"], "'--classes'"),
         (["mail.csv", "--schema", "schema.toml", "--classes", "ham,eggs"], "among the schema's"),
+        (["mail.csv", "--schema", "schema.toml", "--label", "other"], "must be given for the column 'other'"),
+        (["mail.csv", "--schema", "schema.toml", "--label", "other", "--classes", "a,b"], "no column 'other'"),
         (["mail.csv", "--schema", "mail.csv", "--classes", "ham,spam"], "not valid TOML"),
         (["mail.csv", *TEXT, "--strict", "--classes", "ham,eggs"], "not among the classes"),
         (["mail.csv", *TEXT, "--unit", "person"], "--rows-per-unit"),
