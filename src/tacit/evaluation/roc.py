@@ -64,7 +64,8 @@ def roc_curve(
     branching : int, default 4
         For ``counts="tree"``: children of a node.
     score_range : (float, float), default (0, 1)
-        Public bounds of the scores: for probabilities (0, 1). Do not look at the data to choose them.
+        Public bounds of the scores: for probabilities (0, 1), for log-odds (-10, 10). Do not look at the data to choose
+        them. Scores that differ by less than 1/4000 of the range count as equal in its middle.
     persons : array of length n, optional
         Who each row belongs to, if the account protects persons; at most ``max_rows`` of each are kept.
     sample_weight : None
