@@ -38,8 +38,15 @@ def declared_unit(*schemas: Any) -> Unit | None:
     return units.pop() if units else None
 
 
-def declared_classes(given: Any, *declaring: Any) -> Any:
-    """The labels: as given, or else as the first of the public descriptions that declares them, or else 0 and 1."""
+def declared_classes(given: Any, label: str | None, *declaring: Any) -> Any:
+    """The labels: as given, or else as the first of the public descriptions that declares them, or else 0 and 1.
+
+    Those that a description declares are the labels of its own column.
+    """
+    column = getattr(declaring[0], "label", None)
+    if given is None and label is not None and column not in (None, label):
+        expected = f"given for the column {label!r}, as the schema's are those of {column!r}"
+        raise bad_parameter(OWNER, "classes", expected, None, "The last one is positive.")
     found = (getattr(source, "classes", None) for source in declaring)
     return given if given is not None else next((classes for classes in found if classes is not None), (0, 1))
 

@@ -5,6 +5,8 @@ A message names the parameter, what was expected, what came, and what to do abou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +19,21 @@ class TacitError(Exception):
 
 class ParameterError(TacitError, ValueError):
     """A parameter has a value that cannot be used."""
+
+
+class SmallEpsilonError(ParameterError):
+    """An epsilon is so small that its noise would be larger than the exact samplers are made for.
+
+    Attributes
+    ----------
+    expected, remedy : str
+        What it should be, and what to do about it.
+    """
+
+    def __init__(self, message: str, expected: str = "", remedy: str = "") -> None:
+        super().__init__(message)
+        self.expected = expected
+        self.remedy = remedy
 
 
 class PrivacyError(TacitError):
@@ -74,5 +91,22 @@ def _rebuild_budget_error(message: str, requested: Budget, remaining: Budget, la
 
 def bad_parameter(owner: str, name: str, expected: str, got: object, remedy: str = "") -> ParameterError:
     """Build the one sentence that every parameter error follows."""
-    sentence = f"The {name!r} parameter of {owner} must be {expected}. Got {got!r}."
-    return ParameterError(f"{sentence} {remedy}".rstrip())
+    return ParameterError(_sentence(owner, name, expected, got, remedy))
+
+
+def small_epsilon(owner: str, expected: str, got: float, remedy: str) -> SmallEpsilonError:
+    """Say that an epsilon is too small for noise that can be drawn."""
+    return SmallEpsilonError(_sentence(owner, "epsilon", expected, got, remedy), expected, remedy)
+
+
+@contextmanager
+def asked_of(owner: str, epsilon: float) -> Iterator[None]:
+    """Where an inner step's share of an epsilon is too small, name the epsilon that was asked for, and of whom."""
+    try:
+        yield
+    except SmallEpsilonError as error:
+        raise small_epsilon(owner, error.expected, epsilon, error.remedy) from None
+
+
+def _sentence(owner: str, name: str, expected: str, got: object, remedy: str) -> str:
+    return f"The {name!r} parameter of {owner} must be {expected}. Got {got!r}. {remedy}".rstrip()

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
+from tacit.desk.checks import check_version
 from tacit.desk.cluster import SparkPart
 from tacit.desk.parts import (
     FileOptions,
@@ -23,7 +24,7 @@ from tacit.desk.parts import (
 )
 from tacit.desk.payer import one_off
 from tacit.desk.schemas import Schema
-from tacit.errors import bad_parameter
+from tacit.errors import asked_of, bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.ledger import Account
 from tacit.models._naming import model_name
@@ -81,7 +82,8 @@ def evaluate(
     classes = tuple(np.asarray(model.classes_).tolist())
     how: dict[str, Any] = {"persons": persons, "options": options, "strict": strict, "version": version}
     part = part_for(model, X, y, payer.unit, label=label, text=text, **how)
-    return private_curve(model, part, budget, payer, classes=classes, random_state=random_state)
+    with asked_of("evaluate", budget.epsilon):
+        return private_curve(model, part, budget, payer, classes=classes, random_state=random_state)
 
 
 def model_unit(model: Any) -> Unit | None:
@@ -122,7 +124,7 @@ def part_for(
         schema=schema if described else None,
         persons=persons,
         options=options,
-        version=version,
+        version=check_version(version, "evaluate"),
         strict=strict,
     )
 
@@ -170,7 +172,8 @@ def rehearse_curve(part: Part, budget: Budget, unit: Unit, owner: str) -> Loss:
     Tells what was charged.
     """
     payer = one_off(None, budget, owner, unit)
-    release_curve(part.without_rows(), np.asarray, name="rehearsal", budget=budget, account=payer, random_state=0)
+    with asked_of(owner, budget.epsilon):
+        release_curve(part.without_rows(), np.asarray, name="rehearsal", budget=budget, account=payer, random_state=0)
     return compose(charge.loss for charge in payer.entries())
 
 

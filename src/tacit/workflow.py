@@ -11,7 +11,7 @@ from typing import Any, Literal
 from sklearn.base import clone
 
 from tacit._settings import OWNER, check_shares, check_unit, declared_classes, declared_unit, stated_cost
-from tacit.desk.checks import check_classes, check_state
+from tacit.desk.checks import check_classes, check_state, check_version
 from tacit.desk.cluster import SparkPart, open_on_spark
 from tacit.desk.parts import (
     FileOptions,
@@ -23,7 +23,7 @@ from tacit.desk.parts import (
 )
 from tacit.desk.payer import check_funds, check_one_payer, one_off
 from tacit.desk.schemas import Schema
-from tacit.errors import TacitError, bad_parameter
+from tacit.errors import TacitError, asked_of, bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.ledger import Account, Ledger
 from tacit.ledger.lookup import existing_account
@@ -63,7 +63,7 @@ class Workflow:
         What a run costs a row (a person) in all.
     classes : sequence, optional
         The declared labels. The last one is positive. Default: those of the schema or of the classifier, or 0 and 1.
-        Of a column that the schema names, they must be among the schema's.
+        Of the column that the schema names they must be among the schema's; of another they must be given.
     label : str, optional
         The column of labels, where they are not given as ``y``.
     text : str, optional
@@ -148,7 +148,7 @@ class Workflow:
             raise bad_parameter(OWNER, "schema", "a tacit.Schema or a path", type(self.schema).__name__)
         ours = classifier if isinstance(classifier, PrivateClassifier) else None
         self._theirs = Schema.of(getattr(ours, "schema", None))
-        self.classes = check_classes(OWNER, declared_classes(classes, self.schema, self._theirs, ours))
+        self.classes = check_classes(OWNER, declared_classes(classes, label, self.schema, self._theirs, ours))
         self.unit = check_unit(unit, rows_per_unit)
         self.classifier, self.selector = classifier, selector
         self.test_size = test_size
@@ -159,7 +159,7 @@ class Workflow:
             raise bad_parameter(OWNER, "engine", "'local' or 'spark'", engine)
         if options is not None and not isinstance(options, FileOptions):
             raise bad_parameter(OWNER, "options", "None or tacit.data.files.FileOptions", type(options).__name__)
-        self.options, self.version = options, version
+        self.options, self.version = options, check_version(version, OWNER)
         self.engine, self.language, self.strict = engine, language, strict
         self.random_state = check_state(random_state, OWNER)
 
@@ -179,14 +179,14 @@ class Workflow:
         progress : callable, optional
             Called with a word at the start of each step.
         """
-        with ExitStack() as ledgers:
+        with ExitStack() as ledgers, asked_of(OWNER, self.budget.epsilon):
             return self._run(X, y, persons, progress or (lambda _: None), ledgers)
 
     def _run(self, X: Any, y: Any, persons: Any, tell: Progress, ledgers: ExitStack) -> Result:
         unit, found = self._payer(ledgers)
         tell("open")
         part = self._open(X, y, persons, unit)
-        coin_limit(self.test_size)
+        coin_limit(self.test_size, OWNER)
         candidate = self._candidate(part)  # a wrong one is refused before anything is registered
         curve_loss = rehearse_curve(part, self._budget("evaluate"), unit, OWNER)
         if found is None and self.ledger is not None:  # an account that is made stays

@@ -161,6 +161,9 @@ def test_a_declared_version_tells_what_is_the_same_request(capsys: pytest.Captur
         assert run(capsys, *ask, version)[0] == code
     with tacit.Ledger.open(URL) as ledger:
         assert len(ledger.account("new").entries()) == 1
+    for command in (ask, ["run", "mail.csv", *TEXT, "--epsilon", "1", "--out", "o", "--data-version"]):
+        code, _, err = run(capsys, *command, "")
+        assert (code, "The '--data-version' option must be" in err) == (2, True), err
 
 
 def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,6 +259,8 @@ def test_a_model_of_texts_from_python_asks_for_their_column(capsys: pytest.Captu
         (["mail.csv", "--label", "label", "--text", "text"], "--classes"),
         (["mail.csv", "--label", "label", "--text", "text", "--classes", "spam"], "'--classes'"),
         (["mail.csv", "--schema", "schema.toml", "--classes", "ham,eggs"], "among the schema's"),
+        (["mail.csv", "--schema", "schema.toml", "--label", "other"], "must be given for the column 'other'"),
+        (["mail.csv", "--schema", "schema.toml", "--label", "other", "--classes", "a,b"], "no column 'other'"),
         (["mail.csv", "--schema", "mail.csv", "--classes", "ham,spam"], "not valid TOML"),
         (["mail.csv", *TEXT, "--strict", "--classes", "ham,eggs"], "not among the classes"),
         (["mail.csv", *TEXT, "--unit", "person"], "--rows-per-unit"),

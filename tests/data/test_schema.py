@@ -208,6 +208,42 @@ def test_drafts_from_any_names_are_valid_once_they_are_filled_in(given_names: li
     assert schema.label != schema.unit.column
 
 
+@pytest.mark.parametrize("name", ["patient", "patient_id", "PatientID", "Patient Nr", "user-id", "patient_nbr"])
+def test_a_draft_finds_who_a_row_belongs_to(name: str) -> None:
+    """Before, patient_id was drafted as a feature, and rows would have been protected instead of patients."""
+    assert Schema.from_toml(filled(draft(["age", name, "outcome"], public=False))).unit.column == name
+
+
+@pytest.mark.parametrize("other", ["patient_age", "identity", "smoker", "no"])
+def test_other_names_are_no_persons(other: str) -> None:
+    assert Schema.from_toml(filled(draft(["age", other, "outcome"], public=False))).unit.column is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("dates", lambda i: f"20{i:02d}-01-{1 + i % 28:02d}"),
+        ("dates", lambda i: f"{1 + i % 28}.1.20{i:02d} 13:00"),
+        ("numbers with commas", lambda i: f'"{i},5"'),
+        ("numbers with commas", lambda i: f'"{i + 1},234.5"'),
+    ],
+)
+def test_a_draft_says_what_would_count_as_missing(tmp_path, kind: str, value: Any) -> None:
+    """Before, dates were drafted as texts, and numbers with commas taken for identifiers."""
+    path = tmp_path / "d.csv"
+    path.write_text("label,age,when\n" + "".join(f"{'ab'[i % 2]},{i},{value(i)}\n" for i in range(90)))
+    text = draft(path, public=True)
+    assert f"# 'when' holds {kind}" in text
+    assert [column.name for column in Schema.from_toml(text).columns] == ["age"]
+
+
+@pytest.mark.parametrize("low", ["2020-01-01", '"2020-01-01"'])
+def test_bounds_that_are_dates_are_refused_with_a_remedy(low: str) -> None:
+    text = f'[label]\nclasses = [0, 1]\n[columns.when]\nkind = "number"\nlow = {low}\nhigh = 2024-01-01\n'
+    with pytest.raises(SchemaError, match=r"'low, high' of 'when' .* Got \('2020-01-01', '2024-01-01'\)\. .* days"):
+        Schema.from_toml(text)
+
+
 def test_drafts_of_other_kinds(tmp_path) -> None:
     path = tmp_path / "a.libsvm"
     path.write_text("1 1:1\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import tacit
+from tacit.scoring import evaluate
 
 X, Y = np.eye(4)[np.arange(100) % 4], [1, 0] * 50
 TEXTS = ["win cash now", "see you at lunch"] * 50
@@ -39,9 +41,31 @@ def test_nothing_is_lost(name: str) -> None:
         try:
             FITS[name](float(epsilon), account)
         except tacit.ParameterError as error:
-            refused.append((str(error), account.spent.epsilon))
+            refused.append((str(error), f"Got {float(epsilon)!r}. ", account.spent.epsilon))
     assert 0 < len(refused) < 13
-    assert all("'epsilon' parameter" in text and not spent for text, spent in refused)
+    assert all("'epsilon' parameter" in text and got in text and not spent for text, got, spent in refused)
+    inner = ("DiscreteLaplace", "DiscreteGaussian", "Objective", "SparseVector", "Screening")
+    assert not any(name in text for text, _, _ in refused for name in inner)
+
+
+ASKED: dict[str, Callable[[float], Any]] = {
+    "roc_curve": lambda e: tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=e),
+    "Workflow": lambda e: tacit.Workflow(epsilon=e, selector=tacit.CountSelector(k=2)).run(X, Y),
+    "tune": lambda e: tacit.tune([tacit.TextClassifier()], TEXTS, Y, epsilon=e),
+    "evaluate": lambda e: evaluate(tacit.BernoulliNB().fit(X, Y), X, Y, epsilon=e),
+    "BernoulliNB": lambda e: tacit.SelectingClassifier(
+        tacit.BernoulliNB(epsilon=e), tacit.CountSelector(k=2, epsilon=1.0)
+    ).fit(X, Y),
+}
+
+
+@pytest.mark.parametrize("owner", ASKED)
+def test_the_epsilon_that_was_asked_for_is_named(owner: str) -> None:
+    """Before, it was that of an inner step: 'epsilon' parameter of DiscreteLaplace, got 3e-15."""
+    with pytest.raises(tacit.ParameterError, match=f"^The 'epsilon' parameter of {owner} .* Got 1e-13. ") as caught:
+        ASKED[owner](1e-13)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 2.5e-3, 1e-2])

@@ -51,10 +51,33 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: tacit.TextClassifier(public_text="abc").fit(TEXTS, Y),
         "'public_text' parameter of TextClassifier",
     ),
+    "a generator": (
+        lambda: tacit.TextClassifier(public_text=(text for text in TEXTS)).fit(TEXTS, Y),
+        r"'public_text' parameter of TextClassifier .* list\(texts\)",
+    ),
+    "a text alone": (
+        lambda: tacit.TextClassifier().fit(TEXTS, Y).predict("win"),
+        r"'X' parameter of TextClassifier .* \[text\]",
+    ),
+    "two columns of scores": (
+        lambda: tacit.roc_curve(Y, X[:, :2], epsilon=1.0),
+        r"'y_score' parameter of roc_curve .*predict_proba\(X\)\[:, 1\]",
+    ),
+    "two columns of labels": (
+        lambda: tacit.roc_curve(X[:, :2], Y, epsilon=1.0),
+        r"'y_true' parameter of roc_curve .* one column",
+    ),
+    "no version": (lambda: tacit.roc_curve(Y, Y, epsilon=1.0, version=""), "'version' parameter of roc_curve"),
+    "blank version": (lambda: tacit.Workflow(version=" "), "'version' parameter of Workflow"),
+    "version": (
+        lambda: tacit.roc_curve(Y, Y, epsilon=1.0, version=3),  # type: ignore[arg-type]
+        "'version' parameter of roc_curve",
+    ),
     "account": (lambda: tacit.split(X, Y, account="x"), "'account' parameter of split"),  # type: ignore[arg-type]
     "seed": (lambda: tacit.split(X, Y, random_state="a"), "'random_state' parameter of split"),  # type: ignore[arg-type]
     "shares": (lambda: tacit.Workflow(shares=[0.5]), "'shares' parameter of Workflow"),  # type: ignore[arg-type]
     "workflow's seed": (lambda: tacit.Workflow(random_state="a"), "'random_state' parameter of Workflow"),  # type: ignore[arg-type]
+    "number of rows": (lambda: tacit.Workflow(test_size=30).run(X, Y), "'test_size' parameter of Workflow"),
     "class": (
         lambda: tacit.Workflow(classifier=tacit.BernoulliNB).run(X, Y),
         "'classifier' parameter of Workflow",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -252,3 +253,11 @@ def test_a_coin_is_exact() -> None:
 
     shown = [exact_coin(Fraction(2, 5), lambda n, k=k: k % n) for k in range(5)]
     assert sum(shown) == 2
+
+
+def test_what_a_run_costs_prints_as_a_number() -> None:
+    """Before, it was Fraction(4, 5). A chain's shares are never more than the fraction, as they print."""
+    assert repr(tacit.tune([tacit.BernoulliNB()], X, Y, epsilon=3.0).model) == "BernoulliNB(epsilon=0.8)"
+    best = tacit.tune([chain(tacit.CountSelector(k=3))], WIDE, Y, epsilon=1.0).model
+    shares = [Fraction(repr(half.epsilon)) for half in (best.selector, best.classifier)]
+    assert 0 <= Fraction(4, 15) - sum(shares) < Fraction(1, 10**12)

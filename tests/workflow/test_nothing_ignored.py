@@ -67,6 +67,18 @@ def test_classes_that_the_schema_does_not_have_are_refused(file: Path, classes: 
     assert not account.entries()
 
 
+def test_classes_of_another_column_than_the_schema_s_are_given() -> None:
+    """Once those of the schema's column were taken, and a curve of no rows was paid for."""
+    account, table = new_account(), TABLE.with_columns(other=pl.Series(["no", "yes"] * (N // 2)))
+    with pytest.raises(
+        tacit.ParameterError, match="'classes' parameter of Workflow must be given for the column 'other'"
+    ):
+        tacit.Workflow(1.0, schema=SCHEMA, label="other", account=account)
+    result = tacit.Workflow(1.0, schema=SCHEMA, label="other", classes=("no", "yes"), account=account).run(table)
+    assert result.model.classes_.tolist() == ["no", "yes"]
+    assert not result.curve.unknown
+
+
 def test_their_order_may_change_and_labels_beside_the_data_have_their_own_names() -> None:
     turned = tacit.Workflow(1.0, schema=SCHEMA, classes=("y", "n")).run(TABLE)
     assert turned.model.classes_.tolist() == ["y", "n"]

@@ -17,6 +17,7 @@ OPTIONS = {name: f"--{name}" for name in ("format", "header", "delimiter", "quot
 OWNERS = ("Workflow", "split", "FileOptions", "TextClassifier", "score", "evaluate", "forecast")
 """Whose parameters are options of the same name."""
 OTHERS = {"'max_rows' parameter of Unit": "--rows-per-unit", "'url' parameter of Ledger.open": "--ledger"}
+OTHERS |= {f"'version' parameter of {owner}": "--data-version" for owner in ("Workflow", "evaluate")}
 OTHERS |= {f"'{name}' parameter of Budget": f"--{name}" for name in ("epsilon", "delta")}
 
 

@@ -237,4 +237,5 @@ def curve_line(curve: Any) -> str:
             "Or are rows or ε too few?"
         )
     low, high = curve.auc_interval()
-    return f"AUC {curve.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}"
+    which = f"{curve.pos_label!r} against all others"
+    return f"AUC {curve.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}, for {which}"

@@ -62,6 +62,7 @@ def curves_of(models: list[Any], arguments: argparse.Namespace, unit: Any) -> li
     ``unit`` is the person whom the models protect, if they do.
     """
     from tacit.desk.payer import check_funds
+    from tacit.errors import asked_of
     from tacit.privacy.budget import Budget
     from tacit.scoring import part_for, private_curve, rehearse_curve
 
@@ -72,7 +73,8 @@ def curves_of(models: list[Any], arguments: argparse.Namespace, unit: Any) -> li
     with common.paying(arguments, unit) as (unit, account), common.progress(1, quiet=arguments.json) as tell:
         tell("evaluate")
         parts = [part_for(model, arguments.data, None, unit, **how, **columns) for model in models]
-        rehearse_curve(parts[0], each, unit, "evaluate")
+        with asked_of("evaluate", whole.epsilon):
+            rehearse_curve(parts[0], each, unit, "evaluate")
         payer = account(whole)
         check_funds(payer, whole, "this evaluation")
         return [

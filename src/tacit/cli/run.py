@@ -113,14 +113,15 @@ def _public_texts(place: str, arguments: argparse.Namespace) -> Any:
     return pl.concat([*texts, *(as_text(piece.frame[column], column) for piece in found)]).drop_nulls()
 
 
-def _classes(arguments: argparse.Namespace, schema: Any) -> list[Any]:
-    """The declared labels: never read from the data. Those of a schema may be put into another order."""
+def _classes(arguments: argparse.Namespace, schema: Any) -> list[Any] | None:
+    """The declared labels: never read from the data. Those of a schema's own column may be put into another order."""
+    other = schema is not None and schema.label is not None and arguments.label not in (None, schema.label)
     if arguments.classes is None:
         if schema is None:
             remedy = "They are declared, never read from private data; the last one is positive."
             raise bad_parameter("tacit run", "--classes", "given, as in --classes ham,spam", None, remedy)
-        return list(schema.classes)
-    if schema is None:
+        return None if other else list(schema.classes)
+    if schema is None or other:
         return labels_of(arguments.classes)
     names = common.words(arguments.classes)
     known = {str(label): label for label in schema.classes}

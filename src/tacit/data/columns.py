@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tacit.data.text import MAX_BITS, tokens, valid_text
 
 Value = str | int | float
 MAX_FEATURES = 2**31 - 1
+DATES = "Numbers are written as 1234.5; in the place of a date store one: its year, or days since another date."
 BLANKS = " \t\r\n"
 """Outer white space that is removed from values before they are compared."""
 EXACT = 2**53
@@ -97,7 +99,10 @@ class NumberColumn:
         if not _whole(bins) or bins < 1:
             raise bad_entry(name, "bins", "a whole number of at least 1", bins)
         if not all(isinstance(v, int | float) and math.isfinite(v) for v in (low, high)) or low >= high:
-            raise bad_entry(name, "low, high", "two finite numbers in ascending order", (low, high))
+            bounds: tuple[Any, Any] = (low, high)
+            got = tuple(str(v) if isinstance(v, date) else v for v in bounds)
+            remedy = DATES if any(isinstance(v, date | str) for v in bounds) else ""
+            raise bad_entry(name, "low, high", "two finite numbers in ascending order", got, remedy)
         return cls(name, (*(float(low + (high - low) * i / bins) for i in range(bins)), float(high)))
 
     @property

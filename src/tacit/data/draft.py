@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tacit.data.columns import DATES
 from tacit.data.errors import SourceError
 from tacit.data.features import as_numbers, plain_text
 from tacit.data.files import FileOptions, column_names, format_of, list_files, other_delimiter, pieces, reading
 from tacit.data.text import token_hashes
 
 _LABELS = ("label", "labels", "class", "target", "y", "outcome", "category", "sentiment", "income", "readmitted")
-_PERSONS = ("patient", "person", "user", "customer", "subject", "member", "household", "patient_nbr")
+_PERSONS = ("patient", "person", "user", "customer", "subject", "member", "household")
+_NUMBERED = re.compile(r"[ _-]?(id|nr|no|nbr|num|number|key|code)$")
+_DATE = r"^(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](\d{4}|\d{2}))(\D.*)?$"
+_COMMAS = r"^[-+]?\d[\d.,]*$"
 _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 _SAMPLE_ROWS = 100_000
 _MAX_CATEGORIES = 60
@@ -88,14 +93,15 @@ def _guess(names: Sequence[str], known: Sequence[str]) -> str | None:
 
 def _person_of(names: Sequence[str]) -> str | None:
     """The column that tells persons apart; of two columns none does, or nothing would be left beside the label."""
-    return _guess(names, _PERSONS) if len(names) > 2 else None
+    plain = {_NUMBERED.sub("", name.lower()): name for name in reversed(names)}
+    return next((plain[word] for word in _PERSONS if word in plain), None) if len(names) > 2 else None
 
 
 def _from_names(names: Sequence[str]) -> str:
     label, person = _guess(names, _LABELS), _person_of(names)
     predicted = label or next(name for name in names if name != person)
     lines = [
-        _HEADER,
+        f"{_HEADER}# {DATES}",
         'missing = [""]  # texts that stand for a missing value, such as "?" or "NA"',
         "",
         "[label]",
@@ -177,11 +183,19 @@ def _draft_column(name: str, series: pl.Series, text: pl.Series, missing: list[s
         low, high = float(np.min(numbers[~absent])), float(np.max(numbers[~absent]))
         bounds = [f"low = {_toml(low)}  # TODO: bounds that the code book gives", f"high = {_toml(high)}"]
         return [*head, 'kind = "number"', *bounds, "bins = 10", ""]
+    if values and (odd := _odd_numbers(pl.Series(values))):
+        return [f"# {name!r} holds {odd}: to use it, change the file. {DATES}", ""]
     _, starts = token_hashes(text)
     if len(text) and starts[-1] / len(text) >= 3:
         return [*head, 'kind = "text"', "bits = 14", ""]
     note = f"# {name!r} has many different values and few words: an identifier? To use it, hash it as text."
     return [note, *(f"# {line}" for line in [*head, 'kind = "text"', "bits = 12"]), ""]
+
+
+def _odd_numbers(values: pl.Series) -> str | None:
+    """What values are that would count as missing in a column of numbers, if they all look like it."""
+    kinds = {"dates": _DATE, "numbers with commas": _COMMAS}
+    return next((kind for kind, pattern in kinds.items() if values.str.contains(pattern).all()), None)
 
 
 def _values(text: pl.Series, missing: list[str]) -> list[str]:

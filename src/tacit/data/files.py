@@ -102,7 +102,7 @@ def format_of(path: Path, options: FileOptions) -> Format:
             return format
     raise SourceError(
         f"The format of {str(path)!r} cannot be told from its name. Rename it, remove it from the folder, "
-        f"or pass format= (one of {', '.join(FORMATS)}).",
+        f"or pass format= (one of {', '.join(FORMATS)}). Save tables of other programs as CSV or Parquet first.",
         file=str(path),
     )
 

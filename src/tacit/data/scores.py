@@ -27,6 +27,10 @@ from tacit.privacy.unit import Bound, Sensitivity, Unit, check_persons
 
 Ints = NDArray[np.int64]
 
+_ONE_COLUMN = {
+    "y_true": "Pass the labels themselves: one column, such as y[:, 0].",
+    "y_score": "Pass the scores of the positive class alone, such as model.predict_proba(X)[:, 1].",
+}
 _CHUNK = 1 << 15  # scores worked on together: few enough to stay in the cache
 _LOT = 1 << 20  # cells collected before they are counted
 
@@ -210,7 +214,7 @@ def _as_they_are(name: str, values: Any) -> NDArray[Any] | None:
         return values.to_numpy() if whole and not values.null_count() and values.dtype not in LONG else None
     shape = getattr(values, "shape", None)
     if shape is not None and len(shape) != 1:
-        raise bad_parameter("roc_curve", name, "one-dimensional", f"{len(shape)} dimensions")
+        raise bad_parameter("roc_curve", name, "one-dimensional", f"{len(shape)} dimensions", _ONE_COLUMN[name])
     if not isinstance(kind, np.dtype):
         return None
     if kind.kind == "c":

@@ -163,10 +163,10 @@ def folds(source: Source, n_folds: int, *, account: Account | None = None, seed:
     return result
 
 
-def coin_limit(test_size: Any) -> int:
+def coin_limit(test_size: Any, owner: str = "split") -> int:
     """Below which coin a row is in the test part."""
     if isinstance(test_size, bool) or not isinstance(test_size, numbers.Real) or not 0 < float(test_size) < 1:
-        raise bad_parameter("split", "test_size", "a fraction between 0 and 1", test_size)
+        raise bad_parameter(owner, "test_size", "a fraction between 0 and 1", test_size)
     return int(Fraction(float(test_size)) * 2**64) - 2**63
 
 

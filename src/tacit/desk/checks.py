@@ -19,6 +19,14 @@ def check_state(random_state: Any, owner: str) -> int | None:
     return check_seed(random_state, owner)
 
 
+def check_version(version: Any, owner: str) -> str | None:
+    """Check a version: a name, since requests of the same name are the same request."""
+    if version is not None and (not isinstance(version, str) or not version.strip()):
+        remedy = "Name the rows, and what scored them if something did, or leave it out."
+        raise bad_parameter(owner, "version", "None or a text that is not blank", version, remedy)
+    return version
+
+
 def check_known_classes(owner: str, classes: tuple[Any, ...], schema: Any) -> None:
     """Refuse labels that a description does not know for its own column: no row would be left of them."""
     strange = [label for label in classes if label not in schema.classes]

@@ -5,8 +5,10 @@ Sees raw private input, and looks at its public shape alone: what values are odd
 
 from __future__ import annotations
 
+import functools
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -24,10 +26,23 @@ from tacit.desk.cluster import table_visit
 from tacit.desk.counts import Visit
 from tacit.desk.parts import Named, row_widths
 from tacit.desk.schemas import matrix_schema
-from tacit.errors import bad_parameter
+from tacit.errors import asked_of, bad_parameter
 from tacit.privacy.release import Receipt
 
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
 _NUMBER = (int, float, np.integer, np.floating, np.bool_)
+
+
+def names_epsilon(fit: Fit) -> Fit:
+    """Have a fit whose epsilon is too small for its noise refused by the estimator's name and that epsilon."""
+
+    @functools.wraps(fit)
+    def named(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with asked_of(type(self).__name__, self.epsilon):
+            return fit(self, *args, **kwargs)
+
+    return cast(Fit, named)
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]

@@ -186,7 +186,9 @@ def _encode(texts: pl.Series, bits: int) -> Rows:
 
 def _texts(texts: Any, owner: str, name: str = "X") -> pl.Series:
     if isinstance(texts, str | bytes) or not hasattr(texts, "__len__"):
-        raise bad_parameter(owner, name, "a sequence of texts", type(texts).__name__)
+        single = "A single text goes into a list: [text]. Texts of a file are read first, as a column of a frame."
+        remedy = single if isinstance(texts, str | bytes) else "Make a list of it: list(texts)."
+        raise bad_parameter(owner, name, "a sequence of texts", type(texts).__name__, remedy)
     if isinstance(texts, np.ndarray) and texts.ndim == 2 and texts.shape[1] == 1:
         texts = texts.ravel()
     if hasattr(texts, "columns") or hasattr(texts, "column_names"):

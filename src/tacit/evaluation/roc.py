@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tacit.desk import roc_family
-from tacit.desk.checks import check_state
+from tacit.desk.checks import check_state, check_version
 from tacit.desk.scores import release_scores
-from tacit.errors import ParameterError, bad_parameter
+from tacit.errors import ParameterError, asked_of, bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.evaluation.family import FamilyCurve
 from tacit.ledger import Account
@@ -64,7 +64,8 @@ def roc_curve(
     branching : int, default 4
         For ``counts="tree"``: children of a node.
     score_range : (float, float), default (0, 1)
-        Public bounds of the scores: for probabilities (0, 1). Do not look at the data to choose them.
+        Public bounds of the scores: for probabilities (0, 1), for log-odds (-10, 10). Do not look at the data to choose
+        them. Scores that differ by less than 1/4000 of the range count as equal in its middle.
     persons : array of length n, optional
         Who each row belongs to, if the account protects persons; at most ``max_rows`` of each are kept.
     sample_weight : None
@@ -106,12 +107,13 @@ def roc_curve(
         "score_range": span,
         "persons": persons,
         "account": account,
-        "version": version,
+        "version": check_version(version, "roc_curve"),
         "random_state": check_state(random_state, "roc_curve"),
     }
-    if recipe is None:
-        return RocCurve(release_scores(y_true, y_score, **given), span, pos_label)
-    return FamilyCurve(roc_family.release_family(y_true, y_score, recipe=recipe, **given), span, pos_label)
+    with asked_of("roc_curve", given["budget"].epsilon):
+        if recipe is None:
+            return RocCurve(release_scores(y_true, y_score, **given), span, pos_label)
+        return FamilyCurve(roc_family.release_family(y_true, y_score, recipe=recipe, **given), span, pos_label)
 
 
 def _recipe(method: str, counts: Any, bins: Any, branching: Any) -> roc_family.Recipe | None:

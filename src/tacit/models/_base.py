@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from tacit.desk.estimators import PrivateEstimator, check_fitted, label_input, matrix_input
+from tacit.desk.estimators import PrivateEstimator, check_fitted, label_input, matrix_input, names_epsilon
 
 __all__ = [
     "Floats",
@@ -22,6 +22,7 @@ __all__ = [
     "check_fitted",
     "label_input",
     "matrix_input",
+    "names_epsilon",
     "rows_to_score",
 ]
 

@@ -15,7 +15,7 @@ from tacit.errors import bad_parameter
 from tacit.models._base import PrivateClassifier
 from tacit.models.blackbox import BlackBoxClassifier
 from tacit.models.chain import SelectingClassifier, check_halves
-from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget, as_float
 
 
 def check_candidates(candidates: Any, account: Any) -> list[Any]:
@@ -72,7 +72,7 @@ def at_price(candidate: Any, epsilon: Fraction, draw_seed: Callable[[], int | No
     """
     model = clone(candidate)
     for part, share in _payers(model):
-        part.set_params(epsilon=epsilon * share, account=None, random_state=draw_seed())
+        part.set_params(epsilon=as_float(epsilon * share), account=None, random_state=draw_seed())
     if isinstance(model, SelectingClassifier) and model.selector is not None:
         model.selector.set_params(classes=model.classifier.classes)
     return model

@@ -10,7 +10,7 @@ from tacit.desk.counts import check_classes
 from tacit.desk.objective import CURVATURE, Norm, minimise, perturbation, scaling
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, check_fitted, rows_to_score
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, names_epsilon, rows_to_score
 from tacit.models._clearness import Noise, of_coefficients, ridge_of_step
 
 INTERCEPT_SHARE = 0.2
@@ -79,6 +79,7 @@ class LogisticRegression(PrivateClassifier):
         self.account = account
         self.random_state = random_state
 
+    @names_epsilon
     def fit(self, X: Any, y: Any, *, persons: Any = None) -> LogisticRegression:
         """Minimise under noise.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit.desk.counts import at_most, public_max_ones
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, check_fitted, rows_to_score
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, names_epsilon, rows_to_score
 from tacit.privacy.budget import exact
 
 LABEL_SHARE = 0.05
@@ -87,6 +87,7 @@ class BernoulliNB(PrivateClassifier):
         self.account = account
         self.random_state = random_state
 
+    @names_epsilon
     def fit(self, X: Any, y: Any, *, persons: Any = None) -> BernoulliNB:
         """Count privately, then train on the release.
 

@@ -23,7 +23,7 @@ from tacit.desk.schemas import (
 )
 from tacit.desk.text import text_width
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, check_fitted
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, names_epsilon
 from tacit.models._clearness import Noise, last_against_others, of_coefficients, of_counts, ridge_of_step
 from tacit.models._learner import Learner, log_scores
 from tacit.models._rules import Columns
@@ -130,6 +130,7 @@ class TabularClassifier(PrivateClassifier):
             return tuple(getattr(schema, "classes", (0, 1)))
         return check_classes("TabularClassifier", self.classes)
 
+    @names_epsilon
     def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> TabularClassifier:
         """Learn from a private table.
 

@@ -10,7 +10,7 @@ from tacit.desk.counts import check_classes
 from tacit.desk.text import score_texts, text_visit
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
-from tacit.models._base import Floats, PrivateClassifier, check_fitted
+from tacit.models._base import Floats, PrivateClassifier, check_fitted, names_epsilon
 from tacit.models._learner import Learner, log_scores
 from tacit.models._words import Prior
 from tacit.privacy.unit import check_count
@@ -85,6 +85,7 @@ class TextClassifier(PrivateClassifier):
     def _more_tags(self) -> dict[str, Any]:
         return super()._more_tags() | {"X_types": ["string"]}
 
+    @names_epsilon
     def fit(self, X: Any, y: Any, *, persons: Any = None) -> TextClassifier:
         """Learn from private texts.
 

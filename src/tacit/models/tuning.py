@@ -14,6 +14,7 @@ import numpy as np
 from tacit.desk.blackbox import pay_for_black_box
 from tacit.desk.checks import check_state
 from tacit.desk.tuning import OWNER, exact_coin, labels_to_tune, no_rows, noisy_correct
+from tacit.errors import asked_of
 from tacit.ledger import Account
 from tacit.models._candidates import at_price, black_boxes, check_candidates, check_stated_costs
 from tacit.models.chain import rehearse
@@ -85,7 +86,8 @@ def tune(
     fit_epsilon, score_epsilon = run * (1 - SCORE_SHARE), run * SCORE_SHARE
     y = labels_to_tune(X, y)
     check_stated_costs(models, fit_epsilon)
-    _rehearse(models, X, fit_epsilon, score_epsilon)
+    with asked_of(OWNER, epsilon):
+        _rehearse(models, X, fit_epsilon, score_epsilon)
     receipt = _pay(models, epsilon, account, simulation=state is not None)
     below = secrets.randbelow if state is None else random.Random(state).randrange
 

@@ -14,7 +14,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
-from tacit.errors import bad_parameter
+from tacit.errors import bad_parameter, small_epsilon
 from tacit.privacy.accounting import noise_delta, rho_within
 from tacit.privacy.budget import Budget, Number, as_float, exact_delta, exact_epsilon
 from tacit.privacy.loss import Loss
@@ -122,7 +122,7 @@ class DiscreteGaussian:
         rho = rho_within(self.epsilon, noise_delta(self.delta))
         if rho == 0:
             expected, remedy = "large enough to be told from 0", "Ask for a larger epsilon."
-            raise bad_parameter("DiscreteGaussian", "epsilon", expected, as_float(self.epsilon), remedy)
+            raise small_epsilon("DiscreteGaussian", expected, as_float(self.epsilon), remedy)
         exact = sensitivity.l2_squared / (2 * rho)
         check_scale("DiscreteGaussian", self.epsilon, Fraction(math.isqrt(math.ceil(exact))), MAX_GAUSSIAN_SCALE)
         up = Context(prec=12, rounding=ROUND_CEILING)
@@ -392,4 +392,4 @@ def check_scale(owner: str, epsilon: Fraction, scale: Fraction, largest: int) ->
     if scale > largest:
         expected = f"large enough for a noise scale of at most {largest:.3g}"
         remedy = "Noise of that size would drown any count: ask for a larger epsilon or bound contributions."
-        raise bad_parameter(owner, "epsilon", expected, as_float(epsilon), remedy)
+        raise small_epsilon(owner, expected, as_float(epsilon), remedy)

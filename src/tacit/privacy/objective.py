@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import bad_parameter
+from tacit.errors import bad_parameter, small_epsilon
 from tacit.privacy.accounting import noise_delta, rho_within
 from tacit.privacy.budget import Budget, Number, as_float, exact_delta
 from tacit.privacy.exact import Sealed
@@ -177,7 +177,7 @@ class ObjectivePerturbation(PureMechanism):
         gain = down.subtract(down.next_minus(exponential), Decimal(1))  # a lower bound of e^rate − 1
         if gain <= 0:
             expected, remedy = "large enough to be told from 0", "Ask for a larger epsilon."
-            raise bad_parameter(type(self).__name__, "epsilon", expected, as_float(self.epsilon), remedy)
+            raise small_epsilon(type(self).__name__, expected, as_float(self.epsilon), remedy)
         up = Context(prec=12, rounding=ROUND_CEILING)
         c = up.divide(Decimal(self.curvature.numerator), Decimal(self.curvature.denominator))
         return Fraction(up.divide(c, gain))
@@ -196,7 +196,7 @@ class ObjectivePerturbation(PureMechanism):
         if scale > MAX_LAPLACE_SCALE:
             expected = f"large enough for a noise scale of at most {MAX_LAPLACE_SCALE:.3g} steps"
             remedy = _larger(float(scale / MAX_LAPLACE_SCALE), instead)
-            raise bad_parameter(type(self).__name__, "epsilon", expected, as_float(self.epsilon), remedy)
+            raise small_epsilon(type(self).__name__, expected, as_float(self.epsilon), remedy)
         return scale
 
     def describe(self, sensitivity: Sensitivity) -> dict[str, Any]:
@@ -268,7 +268,7 @@ class GaussianObjectivePerturbation(ObjectivePerturbation):
             while _coarse_variance(noise * times, delta / 2, sensitivity.l2_squared) > MAX_COARSE_DEVIATION**2:
                 times *= 2
             expected, remedy = "large enough for noise of moderate scale", _larger(times, "delta = 0")
-            raise bad_parameter(type(self).__name__, "epsilon", expected, as_float(self.epsilon), remedy)
+            raise small_epsilon(type(self).__name__, expected, as_float(self.epsilon), remedy)
         return Fraction(variance)
 
     def _deviation(self, noise: Fraction, sensitivity: Sensitivity) -> float:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tacit.desk.estimators import names_epsilon
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.privacy.mechanisms import SparseVector, TopK, TopKMethod
@@ -70,6 +71,7 @@ class TopKSelector(PrivateSelector):
         self.account = account
         self.random_state = random_state
 
+    @names_epsilon
     def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> TopKSelector:
         """Choose features privately."""
         owner = "TopKSelector"
@@ -144,6 +146,7 @@ class ThresholdSelector(PrivateSelector):
         self.account = account
         self.random_state = random_state
 
+    @names_epsilon
     def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> ThresholdSelector:
         """Ask feature after feature whether it reaches the threshold."""
         owner = "ThresholdSelector"

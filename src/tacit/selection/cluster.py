@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from tacit.desk.counts import at_most, public_max_ones
+from tacit.desk.estimators import names_epsilon
 from tacit.ledger import Account
 from tacit.selection._base import PrivateSelector, check_score, check_threshold, check_whole
 from tacit.selection.scores import SCORES, score_features
@@ -73,6 +74,7 @@ class ClusterSelector(PrivateSelector):
         self.account = account
         self.random_state = random_state
 
+    @names_epsilon
     def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> ClusterSelector:
         """Release counts, cluster them, and select clusters."""
         owner = "ClusterSelector"

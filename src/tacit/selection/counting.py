@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.desk.counts import Visit, at_most, public_max_ones
+from tacit.desk.estimators import names_epsilon
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
 from tacit.selection._base import PrivateSelector, check_score, check_threshold, check_whole, largest
@@ -79,6 +80,7 @@ class CountSelector(PrivateSelector):
         self.account = account
         self.random_state = random_state
 
+    @names_epsilon
     def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> CountSelector:
         """Release counts, score them and select."""
         self._check()
