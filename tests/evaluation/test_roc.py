@@ -117,6 +117,19 @@ def test_predictions_of_0_and_1_are_held_at_a_small_epsilon() -> None:
     assert sum(held) >= 8
 
 
+@pytest.mark.parametrize(("tpr", "fpr"), [(0.8, 0.05), (0.5, 0.0), (0.5, 0.067), (0.99, 0.5)])
+@pytest.mark.parametrize("epsilon", [1.0, 1e4])
+def test_predictions_of_0_and_1_by_any_rule_have_their_area(tpr: float, fpr: float, epsilon: float) -> None:
+    """Two heavy bins among many empty ones can only be ties, whatever they have of either class."""
+    rows = np.arange(10_000)
+    answers = np.concatenate([rows < fpr * 10_000, rows < tpr * 10_000]).astype(float)
+    curve = tacit.roc_curve(np.repeat([0, 1], 10_000), answers, epsilon=epsilon, random_state=1)
+    area = (1 + tpr - fpr) / 2
+    low, high = curve.auc_interval()
+    assert curve.auc == pytest.approx(area, abs=0.003)
+    assert low <= area <= high <= low + 0.02
+
+
 @pytest.mark.parametrize("epsilon", [1.0, 1e6])
 def test_ties_leave_bands_that_no_monotone_curve_could_narrow(epsilon: float) -> None:
     """Scores of 0, 1 or a tenth between: before, upper ends fell again behind a tie, and thresholds began infinite."""
