@@ -47,7 +47,7 @@ MERGED_NUMBER = 300  # draws by the model where bins are merged: each costs more
 ROOM, MORE_ROOM, LARGE_NOISE, FEW_ROWS, MOST_FOR_FEW = 1.08, 0.08, 0.1, 5.0, 0.3
 # A band holds whole curves, and needs somewhat less of that; but the more rows, the narrower it is, and the more it is
 # the model that is off: more for each tenfold of so many rows of each class, once.
-BAND_LESS, BAND_MORE, MANY_ROWS = 0.05, 0.12, 5000
+BAND_LESS, BAND_MORE, MANY_ROWS = 0.05, 0.16, 5000
 CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone is in 1 of 25 cases
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
 CORNER = 0.001  # of an area, or of false positives: what is hidden in a corner of a curve that is nearly perfect
