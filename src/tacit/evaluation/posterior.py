@@ -219,9 +219,9 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
     both = (parts > least).all(axis=1)
     one_sided = (parts.max(axis=1) > 1 - EMPTY) & (parts.min(axis=1) < 0.5)
     both &= ~one_sided | (rng.random(share.shape) < ONE_SIDED)
-    both |= lonely & (weight > limit + PLAIN)
+    plain = lonely & (weight > limit + PLAIN)
     heavy = mass > TIED_SHARES * share * rng.uniform(0.75, 1.25, share.shape)
-    return np.asarray(both & heavy & (weight > limit))
+    return np.asarray((both | plain) & heavy & (weight > limit))
 
 
 def plain_curve(counts: Floats, grid: Floats, tied: NDArray[np.bool_]) -> Floats:
