@@ -73,6 +73,24 @@ def test_two_curves_are_refused_where_one_alone_can_be_paid(capsys: pytest.Captu
         assert account.entries() == []
 
 
+def test_two_curves_are_paid_together_or_not_at_all(capsys: pytest.CaptureFixture[str]) -> None:
+    """With earlier charges the first was paid, and then the second was refused. What is known stays free."""
+    mail = pl.read_csv("mail.csv")
+    second = tacit.TextClassifier(1.0, classes=("ham", "spam"), random_state=1).fit(mail["text"], mail["label"])
+    second.input_ = {"label": "label", "text": "text"}
+    second.save("second.json")
+    with tacit.Ledger.open(URL) as ledger:
+        account = ledger.account("mail.csv", budget=tacit.Budget(1.0))
+        assert run(capsys, "evaluate", "second.json", "mail.csv", "--epsilon", "0.4")[0] == 0
+        code, _, err = run(capsys, "compare", "good.json", "second.json", "mail.csv", "--epsilon", "1")
+        assert (code, "Lacking: ε = 0.4" in err) == (2, True), err
+        assert account.spent == tacit.Budget(0.4)
+        account.spend(tacit.Budget(0.2), mechanism="m", query="q")
+        code, _, err = run(capsys, "compare", "good.json", "second.json", "mail.csv", "--epsilon", "0.8")
+        assert code == 0, err
+        assert account.spent == tacit.Budget(1.0)
+
+
 def test_a_comparison_says_what_it_cost_and_what_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     pl.DataFrame({"text": ["lunch"] * N, "label": ["ham"] * N}).write_csv("one.csv")
     code, out, _ = run(capsys, "compare", "good.json", "good.json", "one.csv", "--epsilon", "1")

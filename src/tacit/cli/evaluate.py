@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 from tacit.cli import common
@@ -74,10 +75,27 @@ def curves_of(models: list[Any], arguments: argparse.Namespace, unit: Any) -> li
         tell("evaluate")
         parts = [part_for(model, arguments.data, None, unit, **how, **columns) for model in models]
         with asked_of("evaluate", whole.epsilon):
-            rehearse_curve(parts[0], each, unit, "evaluate")
+            loss = rehearse_curve(parts[0], each, unit, "evaluate")
         payer = account(whole)
         check_funds(payer, whole, "this evaluation")
-        return [
-            private_curve(model, part, each, payer, classes=tuple(model.classes_.tolist()))
-            for model, part in zip(models, parts, strict=True)
-        ]
+
+        def curve(place: int, account: Any = payer) -> Any:
+            classes = tuple(models[place].classes_.tolist())
+            return private_curve(models[place], parts[place], each, account, classes=classes)
+
+        return [curve(0)] if len(models) == 1 else _both(curve, payer.keeping(payer, each, loss))
+
+
+def _both(curve: Callable[..., Any], keeping: Any) -> list[Any]:
+    """Two curves, or neither: the first is paid where enough is left for the second.
+
+    Where it is not, the second may have been paid before: then it is free, and else it is refused, too.
+    """
+    from tacit.errors import BudgetError
+
+    try:
+        first = curve(0, keeping)
+    except BudgetError:
+        second = curve(1, keeping)
+        return [curve(0), second]
+    return [first, curve(1)]
