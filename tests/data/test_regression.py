@@ -33,8 +33,8 @@ shares_of = st.lists(st.integers(0, GRID // 4), min_size=4, max_size=4).map(
     lambda parts: dict(zip(PARTS, parts, strict=True))
 )
 regressors_of = st.builds(
-    lambda weights, reach, chosen, shares, crowd, least: Regressors(
-        Rules(np.array(weights)[:, None], np.ones((1, 1)), np.zeros(1), words=WORDS, power=("root",), least=least),
+    lambda weights, scores, reach, chosen, shares, crowd, least: Regressors(
+        Rules(np.array(weights)[:, None], np.array(scores), np.zeros(1), words=WORDS, power=("root",), least=least),
         reach=reach,
         chosen=np.array(chosen),
         copies=COPIES,
@@ -44,6 +44,7 @@ regressors_of = st.builds(
         least=least,
     ),
     st.lists(st.floats(-9, 9), min_size=WIDTH, max_size=WIDTH),
+    st.sampled_from([[[1.0]], [[1.0], [-0.5]], [[1.0], [2.0], [0.0]]]),
     st.floats(0.1, 5),
     st.sampled_from([(0, 1, 2, 3), (-1, 0, -1, 1), (-1, -1, -1, -1)]),
     shares_of,
@@ -68,11 +69,13 @@ def by_hand(row: Row, made: Regressors) -> NDArray[np.float64]:
     divisor = max(1024 * len(cells), math.floor(1024 * math.sqrt(made.crowd**2 * n)))
     for cell in cells:
         out[cell] = 1024 * made.shares["words"] // divisor
-    first = made.size - 2 - OTHERS
+    first = made.size - 1 - made.scores - OTHERS
     for j in [j for j in sorted(features) if j >= WORDS][: made.others]:
         out[first + j - WORDS] = made.shares["style"] // made.others
     score = sum(made.score.weights[j, 0] for j in sorted(features)) / math.sqrt(n)
-    out[-2] = math.trunc(min(max(score / made.reach, -1), 1) * made.shares["score"])
+    for k, (times,) in enumerate(made.score.mixtures):
+        clipped = min(max(score * times / made.reach, -1), 1)
+        out[made.size - 1 - made.scores + k] = math.trunc(clipped * (made.shares["score"] // made.scores))
     out[-1] = made.shares["constant"]
     return out * (2 * label - 1) / GRID
 

@@ -100,6 +100,67 @@ def test_a_word_list_is_public() -> None:
         tacit.TextClassifier(word_list="nonsense").fit(texts, [0, 1] * 300)
 
 
+PRAISE = [
+    "admire",
+    "brilliant",
+    "charming",
+    "delight",
+    "excellent",
+    "fantastic",
+    "glorious",
+    "happy",
+    "impressive",
+    "joy",
+    "lovely",
+    "nice",
+    "perfect",
+]
+BLAME = [
+    "abuse",
+    "brutal",
+    "cruel",
+    "disgust",
+    "evil",
+    "fear",
+    "grief",
+    "hate",
+    "insult",
+    "kill",
+    "lousy",
+    "misery",
+    "nasty",
+]
+
+
+def rated_texts(n: int, words: slice, seed: int) -> tuple[list[str], NDArray[np.int64]]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    plain = [" ".join(rng.choice(WORDS, 8)) for _ in range(n)]
+    return [
+        f"{text} {rng.choice((PRAISE if label else BLAME)[words])}" for text, label in zip(plain, y, strict=True)
+    ], y
+
+
+@pytest.mark.parametrize(("rows", "public"), [(1_000, False), (1_000, True), (11_000, False)])
+def test_the_tone_of_english_words_is_public(rows: int, public: bool) -> None:
+    """Also of words that no private text has: with few rows by the choice of a rule, with many by a regression."""
+    pytest.importorskip("wordfreq")
+    pytest.importorskip("vaderSentiment")
+    train, test = rated_texts(rows, slice(0, 8), 1), rated_texts(500, slice(8, None), 2)
+    texts = {"public_text": rated_texts(500, slice(0, None), 3)[0]} if public else {}
+    model = tacit.TextClassifier(word_list="en", random_state=0, **texts).fit(*train)
+    assert model.score(*test) > 0.7
+    assert abs(tacit.TextClassifier(random_state=0).fit(*train).score(*test) - 0.5) < 0.1
+
+
+def test_languages_without_tones_tell_nothing_beside_public_texts() -> None:
+    pytest.importorskip("wordfreq")
+    train = rated_texts(100, slice(0, 8), 1)
+    assert tacit.TextClassifier(word_list="de", random_state=0).fit(*train).predict(["gut"]).size == 1
+    with pytest.raises(tacit.ParameterError, match="'word_list' parameter of TextClassifier must be None or 'en'"):
+        tacit.TextClassifier(public_text=train[0], word_list="de").fit(*train)
+
+
 def test_it_learns_style() -> None:
     """Every word is new, so only the digits can tell."""
     rng = np.random.default_rng(9)
@@ -183,7 +244,7 @@ def test_degenerate_data_give_a_valid_model(texts: Any, labels: Any, delta: floa
         ({"bits": 99}, "bits"),
         ({"epsilon": -1}, "epsilon"),
         ({"classes": ("a",)}, "classes"),
-        ({"public_text": ["a"], "word_list": "en"}, "word_list"),
+        ({"public_text": ["a"], "word_list": "de"}, "word_list"),
         ({"public_text": []}, "public_text"),
     ],
 )

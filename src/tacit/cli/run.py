@@ -28,10 +28,10 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     common.add_files(parser)
     parser.add_argument("--test-size", type=float, default=0.3, metavar="F", help="share of the test set (%(default)s)")
     parser.add_argument("--engine", choices=["local", "spark"], default="local", help="default: %(default)s")
-    public = parser.add_mutually_exclusive_group()
-    public.add_argument("--word-list", metavar="LANG", help="public word frequencies for texts, such as 'en'")
+    words = "a language such as 'en': public frequencies of its words, and for English their tone"
+    parser.add_argument("--word-list", metavar="LANG", help=words)
     text = "public texts of the same kind: a .txt file of lines, or a file with the column of --text"
-    public.add_argument("--public-text", metavar="FILE", help=text)
+    parser.add_argument("--public-text", metavar="FILE", help=text)
     parser.add_argument("--out", metavar="DIR", required=True, help="a folder that is new or empty")
     parser.add_argument("--strict", action="store_true", help="stop at the first odd row; its place is then told")
     parser.add_argument("--json", action="store_true", help="print JSON for machines")

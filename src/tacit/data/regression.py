@@ -1,4 +1,4 @@
-"""A regression of texts on a score, on chosen words and on style: rows of norm 1 for objective perturbation.
+"""A regression of texts on scores, on chosen words and on style: rows of norm 1 for objective perturbation.
 
 Sees private rows, returns :class:`tacit.privacy.objective.ExactObjective` alone. Proof: the part "Rows of texts" of
 ``docs/proofs/objective-perturbation.md``.
@@ -41,13 +41,13 @@ _THINNING = 12  # use of the seed: which rows of very large data are learnt from
 class Regressors:
     """How a row turns into a vector of L1 norm at most ``GRID``: a public rule.
 
-    The entries are: the chosen words, the other features, the score, and a constant. A chosen word counts
+    The entries are: the chosen words, the other features, the scores, and a constant. A chosen word counts
     1/max(number of chosen words, crowd·√words) of the words' share.
 
     Parameters
     ----------
     score : Rules
-        A single mixture: scores are clipped to ±``reach``.
+        Each mixture is a score, which is clipped to ±``reach``.
     chosen : array of whole numbers, one for each cell of words
         The entry of the cell, counted from 0; −1 where it is not chosen.
     copies : int
@@ -55,7 +55,7 @@ class Regressors:
     others : int
         Other features that a row has at most.
     shares : dict
-        Of words, of style (all others together), of the score and of the constant: whole parts of ``GRID``.
+        Of words, of style (all others together), of all scores and of the constant: whole parts of ``GRID``.
     crowd, least : int
         A text of n words, at least ``least``, usually has fewer than crowd·√n chosen ones.
     """
@@ -72,8 +72,13 @@ class Regressors:
     def __post_init__(self) -> None:
         if tuple(self.shares) != PARTS or min(self.shares.values()) < 0 or sum(self.shares.values()) > GRID:
             raise bad_parameter("Regressors", "shares", f"of {PARTS}, together at most {GRID}", self.shares)
-        if min(self.crowd, self.least, self.others) < 1 or not self.reach > 0:
+        if min(self.crowd, self.least, self.others, self.scores) < 1 or not self.reach > 0:
             raise bad_parameter("Regressors", "crowd, least, others, reach", "above 0", (self.crowd, self.least))
+
+    @property
+    def scores(self) -> int:
+        """How many scores there are."""
+        return len(self.score.mixtures)
 
     @property
     def words(self) -> int:
@@ -83,7 +88,7 @@ class Regressors:
     @property
     def size(self) -> int:
         """How many entries a vector has."""
-        return int(self.chosen.max(initial=-1)) + 1 + self.score.others + 2
+        return int(self.chosen.max(initial=-1)) + 1 + self.score.others + self.scores + 1
 
     @property
     def square(self) -> Fraction:
@@ -93,7 +98,7 @@ class Regressors:
         """
         words, style, score, constant = (Fraction(self.shares[part], GRID) for part in PARTS)
         largest = Fraction(UNIT, isqrt((UNIT * self.crowd) ** 2 * self.least))
-        return words**2 * min(largest, Fraction(1)) + style**2 / self.others + score**2 + constant**2
+        return words**2 * min(largest, Fraction(1)) + style**2 / self.others + score**2 / self.scores + constant**2
 
     def digest(self) -> str:
         """A name for these regressors."""
@@ -107,15 +112,20 @@ class Regressors:
         entries = rows.indices[rows.indptr[0] : rows.indptr[-1]]
         of_words, cells, words = self._words(entries, owner, n)
         of_others, others = self._others(entries, owner)
-        scores = mix(row_scores(rows.indptr - rows.indptr[0], entries, self.score), self.score.mixtures[0])
-        score = np.trunc(np.clip(scores / self.reach, -1, 1) * self.shares["score"])
+        scores = self._scores(rows.indptr - rows.indptr[0], entries)
         share = np.full(len(others), self.shares["style"] // self.others)
-        values = np.concatenate([words, share, score, np.full(n, self.shares["constant"])])
+        values = np.concatenate([words, share, *scores, np.full(n, self.shares["constant"])])
         last = self.size - 1
-        columns = np.concatenate([cells, others, np.full(n, last - 1), np.full(n, last)])
-        places = np.concatenate([of_words, of_others, np.arange(n), np.arange(n)])
+        columns = np.concatenate([cells, others, np.repeat(np.arange(last - self.scores, last + 1), n)])
+        places = np.concatenate([of_words, of_others, np.tile(np.arange(n), self.scores + 1)])
         signs = 2 * rows.labels - 1
         return sp.csr_array((values * signs[places] / GRID, (places, columns)), shape=(n, self.size))
+
+    def _scores(self, indptr: Longs, entries: Ids) -> list[NDArray[np.float64]]:
+        """What each score of the rows adds."""
+        parts = row_scores(indptr, entries, self.score)
+        clipped = [np.clip(mix(parts, mixture) / self.reach, -1, 1) for mixture in self.score.mixtures]
+        return [np.trunc(score * (self.shares["score"] // self.scores)) for score in clipped]
 
     def _words(self, entries: Ids, owner: Longs, n: int) -> tuple[Longs, Longs, Longs]:
         """Whose each chosen word is, its place in the vector, and what it adds."""

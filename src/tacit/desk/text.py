@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ __all__ = [
     "text_visit",
     "text_width",
     "word_frequencies",
+    "word_tones",
 ]
 
 STYLES = len(STYLE)
@@ -106,10 +108,47 @@ def public_rows(texts: Any, bits: int, owner: str) -> Any:
 
 def word_frequencies(language: Any, bits: int, length: float, owner: str) -> Floats:
     """From a public list of words: the chance that a text of this many words has a word of each bucket."""
-    if not isinstance(language, str):
-        remedy = "Public texts of your own go to public_text."
-        raise bad_parameter(owner, "word_list", "a language such as 'en'", type(language).__name__, remedy)
-    return _frequencies(language, bits, length, owner)
+    return _frequencies(_language(language, owner), bits, length, owner)
+
+
+def word_tones(language: Any, bits: int, owner: str) -> Floats | None:
+    """From public ratings of words: how much praise, or below 0 blame, the words of each bucket mean on average.
+
+    None where a language has no ratings: only English has.
+    """
+    spelt = _language(language, owner)
+    return _tones(spelt, bits, owner) if re.split("[-_]", spelt.lower())[0] == "en" else None
+
+
+def _language(language: Any, owner: str) -> str:
+    if isinstance(language, str):
+        return language
+    remedy = "Public texts of your own go to public_text."
+    raise bad_parameter(owner, "word_list", "a language such as 'en'", type(language).__name__, remedy)
+
+
+@lru_cache(maxsize=8)
+def _tones(language: str, bits: int, owner: str) -> Floats:
+    ratings = _ratings(owner)
+    listed, shares = _word_list(language, owner)
+    share = dict.fromkeys(ratings, shares.min()) | dict(zip(listed, shares, strict=True))
+    words = list(share)
+    weights, buckets = np.array(list(share.values())), _buckets(words, bits)
+    rated = weights * [ratings.get(word, 0.0) for word in words]
+    total = np.bincount(buckets, weights=weights, minlength=1 << bits)
+    tones: Floats = np.bincount(buckets, weights=rated, minlength=1 << bits) / np.maximum(total, shares.min())
+    tones.flags.writeable = False  # shared by all who ask
+    return tones
+
+
+def _ratings(owner: str) -> dict[str, float]:
+    """English words with the mean of ten people's ratings, from -4 to 4: the lexicon of VADER."""
+    try:
+        lexicon = files("vaderSentiment").joinpath("vader_lexicon.txt").read_text(encoding="utf-8")
+    except (ImportError, OSError) as error:
+        raise MissingExtraError(f"{owner}(word_list='en') needs public tones: pip install 'tacit[words]'.") from error
+    rated = [line.split("\t")[:2] for line in lexicon.splitlines() if line.strip()]
+    return {word: float(rating) for word, rating in rated if tokens(word) == [word]}
 
 
 @lru_cache(maxsize=8)

@@ -59,6 +59,9 @@ MOST_FEATURES = (1 << 20) - CLEAREST - STYLE_MARKS - 2
 ROOM = {"words": 0.65, "style": 0.15, "score": 0.15, "constant": 0.05}
 """Parts of a row's norm in a regression of texts alone."""
 
+TONE_ROOM = 0.05
+"""What a score of tone takes from the words, and adds to the score's part, which the two scores share evenly."""
+
 ENOUGH_FOR_COLUMNS = 15
 """The same for each feature, where columns are more than a usual text has words."""
 
@@ -162,6 +165,11 @@ class Learner:
         return self.columns.number <= LIKE_WORDS["regression"]
 
     @property
+    def _told(self) -> bool:
+        """Whether the tone of words is publicly known."""
+        return self.prior is not None and self.prior.tone is not None
+
+    @property
     def _part(self) -> Fraction:
         """What words have in a regression beside columns, of what they would have without."""
         alone = LIKE_WORDS["regression"] + STYLES
@@ -178,7 +186,8 @@ class Learner:
         signed = self._rules_from_sums(labels, found, room, style_is_chosen=by_choice)
         epsilon = visit.epsilon * shares["rule"]
         if binary:
-            self.rules = replace(self.rules, preference=preference(self.rules, by_choice, float(epsilon)))
+            styles = STYLES + self._told if by_choice else 0
+            self.rules = replace(self.rules, preference=preference(self.rules, styles, float(epsilon)))
         visit.then("rule", Selection(epsilon), last=not binary)
         self.choice = visit.choose("rule", self.rules)
         return signed
@@ -245,18 +254,16 @@ class Learner:
         shares = {"words": 1.0, "totals": 0.0, "others": 0.0, "topics": 0.0}
         self._rules_from_sums(labels, None, shares, style_is_chosen=True)
         rules = self.rules
-        by_root = np.array([power == "root" for power in rules.power])  # neither votes nor style
-        blend = by_root / math.sqrt(by_root.sum())
+        scores = _scores(rules, told=self._told)
         buckets = rules.words // TEXT_PARTS
         clear = np.argsort(-self.clearness[: rules.words : TEXT_PARTS], kind="stable")
         clear = clear[: CLEAREST if self._words_lead else 0]
         chosen = np.full(buckets, -1, dtype=np.int64)
         chosen[clear] = np.arange(len(clear))
-        words = ROOM["words"] * float(part) if self._words_lead else 0.0
-        room = ROOM | {"words": words, "style": ROOM["words"] + ROOM["style"] - words}
+        room = self._room_of_regressors()
         others = STYLES + self.columns.number
         regressors = Regressors(
-            score=replace(rules, mixtures=blend[None, :], thresholds=np.zeros(1)),
+            score=replace(rules, mixtures=scores, thresholds=np.zeros(1)),
             reach=REACH,
             chosen=chosen,
             copies=TEXT_PARTS,
@@ -269,17 +276,27 @@ class Learner:
         loss, hidden = LOSSES[self._words_lead]
         found = regress(visit, "regression", regressors, epsilon, labels.sum(), loss=loss, share=hidden)
         by_word = np.append(found[: len(clear)] * room["words"] / CROWD, 0.0)  # the last one: of words not chosen
-        one = _one_rule(rules, blend * (found[-2] * room["score"] / REACH), -found[-1] * room["constant"])
+        last = len(found) - 1
+        style, by_score = np.split(found[len(clear) : last], [last - len(clear) - len(scores)])
+        by_score *= room["score"] / len(scores) / REACH
+        one = _one_rule(rules, by_score @ scores, -found[last] * room["constant"])
         one.weights[: rules.words, 0] += np.repeat(by_word[chosen], TEXT_PARTS)
-        one.weights[rules.words :, 1][: rules.others] += found[len(clear) : -2] * room["style"] / others
+        one.weights[rules.words :, 1][: rules.others] += style * room["style"] / others
         self.rules, self.choice = one, 0
         if self.columns.features:
-            receipt, own = visit.receipt(), found[len(clear) + STYLE_MARKS : -2]
+            receipt, own = visit.receipt(), style[STYLE_MARKS:]
             law, ridge = Noise.of_step(receipt, "regression"), ridge_of_step(receipt, "regression")
             # Of a rule that says one class to all, a column may hold it all: log-odds, or 1 where Huber's loss ends.
             held = math.log(labels[1] / labels[0]) if loss == "logistic" else math.copysign(1, labels[1] - labels[0])
             usual = held * others / room["style"]
             self.clearness[-len(own) :] = of_coefficients(own, usual, law, ridge, visit.unit.max_rows)
+
+    def _room_of_regressors(self) -> dict[str, float]:
+        """Parts of a row's norm in a regression: columns, among style, have what words leave."""
+        tone = TONE_ROOM * self._told
+        words = (ROOM["words"] - tone) * float(self._part) if self._words_lead else 0.0
+        style = ROOM["words"] - tone + ROOM["style"] - words
+        return ROOM | {"words": words, "style": style, "score": ROOM["score"] + tone}
 
 
 def log_scores(scores: Floats, rules: Rules, choice: int, classes: int) -> Floats:
@@ -292,6 +309,15 @@ def log_scores(scores: Floats, rules: Rules, choice: int, classes: int) -> Float
     offsets = np.zeros(classes) if rules.offsets is None else rules.offsets
     spread: Floats = SLOPE * (mix_classes(scores, mixture, classes) + threshold * offsets)
     return spread
+
+
+def _scores(rules: Rules, *, told: bool) -> Floats:
+    """Mixtures that a regression learns about: all ways to weigh words, without votes and style, and the tone."""
+    by_root = np.array(rules.power) == "root"
+    tone = np.zeros((int(told), len(by_root)))
+    tone[:, -1] = 1
+    by_root &= ~tone.any(axis=0)
+    return np.vstack([by_root / math.sqrt(by_root.sum()), tone])
 
 
 def _one_rule(rules: Rules, mixture: Floats, threshold: float) -> Rules:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from tacit.desk.counts import GRID, Rules, Weighing
 from tacit.desk.text import STYLE_MARKS, STYLES, TEXT_PARTS, style_levels
@@ -144,6 +145,19 @@ class Weighed:
         """Whether there are two classes."""
         return len(self.labels) == 2
 
+    @property
+    def tone(self) -> Floats | None:
+        """The public tone of words, where the choice of a rule finds out whether it tells classes apart."""
+        return self.prior.tone_of_parts if self.prior is not None and self.weighing.silent else None
+
+    @property
+    def ways_of_style(self) -> Floats:
+        """What rules mix with words, in both directions: styles, and the tone as the last."""
+        if not self.weighing.silent:
+            return np.zeros((0, 0))
+        known = DIRECTIONS if self.tone is None else block_diag(DIRECTIONS, 1)
+        return np.vstack([known, -known])
+
     def rules(self, words: Floats, topics: Floats, others: Floats, deviation: float) -> tuple[Rules, Floats]:
         """The public grid of rules, from released sums alone, and how clear each feature's sums are.
 
@@ -173,9 +187,11 @@ class Weighed:
         if weighing.silent:
             levels = style_levels(USUAL_DOUBLINGS)
             blocks += [(DOUBLING * kind[None, :], weighing.words, "none") for kind in levels.T]
+        if self.tone is not None:
+            blocks.append((self.tone, 0, "root"))
         rules = Rules(
             weights=np.ascontiguousarray(np.vstack([_placed(block, place, width) for block, place, _ in blocks]).T),
-            mixtures=_mixtures(ways, columns=others.size > 0, style=weighing.silent > 0),
+            mixtures=_mixtures(ways, columns=others.size > 0, styles=self.ways_of_style),
             thresholds=THRESHOLDS,
             words=weighing.words,
             power=tuple(power for block, _, power in blocks for _ in block),
@@ -218,15 +234,18 @@ def _placed(block: Floats, place: int, width: int) -> Floats:
     return whole
 
 
-def preference(rules: Rules, style_is_chosen: bool, epsilon: float) -> NDArray[np.int64]:
-    """Rows by which rules of two classes are behind, before any is counted: e^(ε·preference) is like their chance."""
-    styled = np.any(rules.mixtures[:, -STYLES:], axis=1) if style_is_chosen else np.zeros(len(rules.mixtures))
+def preference(rules: Rules, styles: int, epsilon: float) -> NDArray[np.int64]:
+    """Rows by which rules of two classes are behind, before any is counted: e^(ε·preference) is like their chance.
+
+    ``styles`` is how many parts of a mixture, the last ones, are of style or tone.
+    """
+    styled = np.any(rules.mixtures[:, rules.mixtures.shape[1] - styles :], axis=1)
     strange = STRANGE_STYLE * styled[:, None] + STRANGE_THRESHOLD * (rules.thresholds / THRESHOLDS[-1]) ** 2
     rows: NDArray[np.int64] = np.round(np.minimum(strange / epsilon, MOST_PREFERENCE)).astype(np.int64)
     return -rows
 
 
-def _mixtures(ways: int, *, columns: bool, style: bool) -> Floats:
+def _mixtures(ways: int, *, columns: bool, styles: Floats) -> Floats:
     """Points on a quarter of a circle between two ways to weigh words, words and columns, and these and each style.
 
     Where style has sums, it is one of the columns.
@@ -234,9 +253,9 @@ def _mixtures(ways: int, *, columns: bool, style: bool) -> Floats:
     blend = np.linspace(0, math.pi / 2, BLENDS) if ways > 1 else np.zeros(1)
     points: Floats = np.column_stack([np.cos(blend), np.sin(blend)])[:, :ways]
     if columns:
-        points = _between(points, np.ones((1, 1)), COLUMN_MIXTURES if style else MIXTURES)
-    if style:
-        points = _between(points, np.vstack([DIRECTIONS, -DIRECTIONS]), MIXTURES)
+        points = _between(points, np.ones((1, 1)), COLUMN_MIXTURES if len(styles) else MIXTURES)
+    if len(styles):
+        points = _between(points, styles, MIXTURES)
     return points
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.desk.counts import GRID, Weighing
-from tacit.desk.text import TEXT_PARTS, public_rows, word_frequencies
+from tacit.desk.text import TEXT_PARTS, public_rows, word_frequencies, word_tones
+from tacit.errors import bad_parameter
 from tacit.models._base import Floats
 
 PART_WEIGHT = 20 / (20 + np.array([2.5, 10.5, 27.0, 66.0, 180.0]))
@@ -39,11 +40,11 @@ COMMON = 1 / 600
 """Words of a list that are in this part of all texts keep their place however small ε is: of few rows for their ε only
 words that are far more common than the list says can stand out, and on these a list should decide little."""
 
-UNLISTED = 0.3
+UNLISTED = 0.5
 """Rarer words of a list weigh less, with the root of their frequency, but no less than this: it may lack those that
 matter."""
 
-RARE_WEIGHT = {"text": -0.4, "list": -0.2}
+RARE_WEIGHT = {"text": -0.4, "list": -0.3}
 """Weights fall with this power of a word's frequency, so that "the" does not use up a text's norm."""
 
 DAMPING = 2.0
@@ -73,26 +74,32 @@ class Prior:
     ----------
     share : the chance that a text has a word of each bucket
     rows : public texts × buckets, each entry the weight of the part where the word stands; None for a list of words
+    tone : how much praise or blame the words of each bucket mean; None where nobody has told
     """
 
     share: Floats
     rows: Any = None
+    tone: Floats | None = None
 
     @classmethod
-    def of_texts(cls, texts: Any, bits: int, owner: str) -> Prior:
-        """Learn from public texts of the same kind."""
+    def of_texts(cls, texts: Any, bits: int, owner: str, language: str | None = None) -> Prior:
+        """Learn from public texts of the same kind, and the tone of their words from a list of the language."""
         found = public_rows(texts, bits, owner)
         cells = 1 << bits
         weights, buckets = PART_WEIGHT[found.indices % TEXT_PARTS], found.indices // TEXT_PARTS
         rows = sp.csr_array((weights, buckets, found.indptr), shape=(found.shape[0], cells))
         # Half a text more for every bucket: a word that the public texts lack is rare, not impossible.
         share = (np.bincount(rows.indices, minlength=cells) + 0.5) / (found.shape[0] + 1)
-        return cls(share, rows)
+        tone = None if language is None else word_tones(language, bits, owner)
+        if language is not None and tone is None:
+            expected = "None or 'en' where public_text is given: of other languages only frequencies are known"
+            raise bad_parameter(owner, "word_list", expected, language)
+        return cls(share, rows, tone)
 
     @classmethod
     def of_list(cls, language: str, bits: int, owner: str) -> Prior:
-        """Learn from public frequencies of a language's words."""
-        return cls(word_frequencies(language, bits, LIST_LENGTH, owner))
+        """Learn from public frequencies of a language's words, and from their tone."""
+        return cls(word_frequencies(language, bits, LIST_LENGTH, owner), tone=word_tones(language, bits, owner))
 
     @property
     def kind(self) -> str:
@@ -105,7 +112,16 @@ class Prior:
         state = hashlib.sha256(self.share.tobytes())
         for array in () if self.rows is None else (self.rows.data, self.rows.indices, self.rows.indptr):
             state.update(np.ascontiguousarray(array).tobytes())
+        state.update(b"-" if self.tone is None else self.tone.tobytes())
         return f"{self.kind} {state.hexdigest()[:16]}"
+
+    @property
+    def tone_of_parts(self) -> Floats | None:
+        """The tone of each cell of a text, as large in a usual one as the score of its words."""
+        if self.tone is None:
+            return None
+        usual = math.sqrt(float((self.share * self.tone**2).sum() / self.share.sum()))
+        return by_part(self.tone[None, :] / max(usual, 1e-12))
 
     def weights(self, rows: float, epsilon: float) -> Floats:
         """How much each bucket weighs in a text's vector."""

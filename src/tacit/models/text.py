@@ -29,7 +29,8 @@ class TextClassifier(PrivateClassifier):
         Public texts of the same kind, without labels: the best help there is, because they tell which words are common
         and which go together. The first 65,536 are read.
     word_list : str, optional
-        A language such as ``"en"``: public frequencies of its words (``pip install "tacit[words]"``).
+        A language such as ``"en"``: public frequencies of its words (``pip install "tacit[words]"``), and for English
+        their tone, praise or blame, too. Beside public texts, which tell frequencies better, the tone alone counts.
     bits : int, default 14
         Words are hashed into 2^bits buckets.
     account : Account, optional
@@ -122,10 +123,8 @@ class TextClassifier(PrivateClassifier):
         return self
 
     def _prior(self, owner: str) -> Prior | None:
-        if self.public_text is not None and self.word_list is not None:
-            raise bad_parameter(owner, "word_list", "None where public_text is given", self.word_list)
         if self.public_text is not None:
-            return Prior.of_texts(self.public_text, int(self.bits), owner)
+            return Prior.of_texts(self.public_text, int(self.bits), owner, self.word_list)
         if self.word_list is not None:
             return Prior.of_list(self.word_list, int(self.bits), owner)
         return None
