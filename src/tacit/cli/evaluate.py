@@ -27,7 +27,7 @@ def add_data(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument("--text", metavar="COL", help="the column of texts (default: the model's)")
     common.add_account(parser, required=required)
     common.add_files(parser)
-    parser.add_argument("--strict", action="store_true", help="stop at the first odd row; its place is then told")
+    parser.add_argument("--strict", action="store_true", help="stop if there are odd rows, and tell which and where")
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
 
 

@@ -77,7 +77,7 @@ def draft(source: str | Path | Sequence[str], *, public: bool, options: FileOpti
         raise SourceError(f"The header of {str(path)!r} is a single name. Check the file{hint}.", file=str(path))
     if not public:
         return _from_names(names)
-    found = pieces(path, names, settings, batch_rows=1 << 14, strict=False)
+    found = pieces(path, names, settings, batch_rows=1 << 14, strict=None)
     frames = [piece.frame for piece in itertools.islice(found, -(-_SAMPLE_ROWS // (1 << 14)))]
     return _from_frame(pl.concat(frames) if frames else pl.DataFrame({name: [] for name in names}))
 
