@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 from tacit.data.bounding import Bounding
 from tacit.data.errors import DataError, RowError, SchemaError, SourceError
 from tacit.data.files import FileOptions, pieces
+from tacit.data.quantiles import column_histogram
 from tacit.data.schema import CategoryColumn, NumberColumn, Schema, TextColumn
 from tacit.data.sources import open_source
 from tacit.data.sparse import check_matrix
@@ -93,6 +95,27 @@ def test_what_is_not_a_number_is_missing(csv_file, value: str) -> None:
     assert features(path)[1, 68:].tolist() == [0, 0, 1]
     error = strict_error(path)
     assert (error.line, error.column) == (2, "age")
+
+
+def test_decimal_commas_are_read_where_they_are_declared(csv_file, tmp_path: Path) -> None:
+    column = NumberColumn("age", (0.0, 50.0, 100.0), decimal=",")
+    schema = replace(SCHEMA, columns=(column,), missing=("", "9,9"))
+    texts = ["3,14", "70,5", "70.5", "1.070,5", "1,2,3", "9,9", ",", "7e1", "-3,5"]
+    path = csv_file(*(f'yes,a,red,"{text}"\n' for text in texts))
+    assert features(path, schema)[1].tolist() == [2, 3, 4]
+    assert features(path, replace(schema, columns=(NumberColumn("age", (0.0, 50.0, 100.0)),)))[1].tolist() == [0, 2, 7]
+    jsonl = tmp_path / "d.jsonl"
+    jsonl.write_text('{"y": "yes", "age": "3,14"}\n{"y": "yes", "age": 70.5}\n')
+    assert features(jsonl, schema)[1].tolist() == [1, 1, 0]
+    for values in ([3.14, "70,5"], [3.14, 70.5], ["3,14", "70,5"]):  # whatever type stands beside it
+        rows = open_source(pd.DataFrame({"age": values, "y": ["yes", "yes"]}), schema)
+        assert [batch.indices.tolist() for batch in rows.rows()] == [[0, 1]]
+    assert schema.digest != replace(schema, columns=(NumberColumn("age", (0.0, 50.0, 100.0)),)).digest
+    assert Schema.from_toml(schema.to_toml()) == schema
+    drawn = open_exact(column_histogram(path, schema, "age", cells=2, seed=0))
+    assert drawn.tolist() == [2, 3, 4]
+    with pytest.raises(SchemaError, match="'decimal' of 'age'"):
+        NumberColumn("age", (0.0, 1.0), decimal=";")
 
 
 def test_a_record_of_the_wrong_width_is_dropped(csv_file) -> None:

@@ -184,7 +184,7 @@ def _draft_column(name: str, series: pl.Series, text: pl.Series, missing: list[s
         bounds = [f"low = {_toml(low)}  # TODO: bounds that the code book gives", f"high = {_toml(high)}"]
         return [*head, 'kind = "number"', *bounds, "bins = 10", ""]
     if values and (odd := _odd_numbers(pl.Series(values))):
-        return [f"# {name!r} holds {odd}: to use it, change the file. {DATES}", ""]
+        return [f"# {name!r} holds {odd}: to use it, change the file or declare it. {DATES}", ""]
     _, starts = token_hashes(text)
     if len(text) and starts[-1] / len(text) >= 3:
         return [*head, 'kind = "text"', "bits = 14", ""]

@@ -212,14 +212,15 @@ def _categories(series: pl.Series, column: CategoryColumn, missing: tuple[str, .
 
 
 def _bins(series: pl.Series, column: NumberColumn, missing: tuple[str, ...], strict: Where | None) -> Longs:
-    numbers, absent = as_numbers(series, missing)
+    numbers, absent = as_numbers(series, missing, column.decimal)
     numbers[absent] = np.nan
     unreadable = np.isnan(numbers)
     low, high = column.edges[0], column.edges[-1]
     if strict is not None:
         remedy = "Correct it, or widen the bounds in the schema; without strict it goes to the nearest bin."
         strict.refuse((numbers < low) | (numbers > high), "the number is outside its bounds", column.name, remedy)
-        remedy = "Correct it, or list its text under 'missing'; without strict it counts as missing."
+        remedy = "Correct it, list its text under 'missing', or declare decimal = ',' for numbers such as 3,14; "
+        remedy += "without strict it counts as missing."
         strict.refuse(unreadable & ~absent, "the value is not a number", column.name, remedy)
     bins = np.searchsorted(np.array(column.edges[1:-1]), numbers, side="right").astype(np.int64)
     bins[unreadable] = len(column.edges) - 1
@@ -327,14 +328,20 @@ def _in_calendar(series: pl.Series) -> pl.Series:
     return steps.set(far, None).cast(series.dtype) if far.any() else series
 
 
-def as_numbers(series: pl.Series, missing: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Values as 64-bit floats (NaN: no number), and which of them are missing by declaration."""
+def as_numbers(
+    series: pl.Series, missing: tuple[str, ...], decimal: str = "."
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Values as 64-bit floats (NaN: no number), and which of them are missing by declaration.
+
+    With a decimal comma, "3.14" is a number as well: among texts, numbers are written so.
+    """
     kind = series.dtype
     if kind.is_numeric() or kind == pl.Boolean or kind == pl.Null:
         numbers = series.cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True)
         return numbers, np.isnan(numbers) | _written_as(series, missing)
     text = plain_text(series, ())
     absent = (text.is_null() | text.is_in(list(missing))).to_numpy()
+    text = text if decimal == "." else text.str.replace(decimal, ".", literal=True)
     looks = text.str.contains(NUMBER_PATTERN).fill_null(False)
     numbers = text.set(~looks, None).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     words = text.str.to_lowercase().replace_strict(_INFINITE | _BOOLEANS, default=np.nan, return_dtype=pl.Float64)
