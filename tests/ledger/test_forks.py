@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tacit import Budget, Ledger
+from tests.support import postgres
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
@@ -70,6 +71,12 @@ def run(script: str, *arguments: str) -> list[str]:
 def test_a_child_of_a_process_that_charges_a_file(end: str, tmp_path: Path) -> None:
     """The lock was held in the child by a thread that is not there."""
     lines = run(WHILE_CHARGING, end, f"sqlite:///{tmp_path / 'l.db'}")
+    assert lines == ["q", "status 0"] * 6
+
+
+@pytest.mark.parametrize("end", ["exit", "_exit"])
+def test_a_child_of_a_process_that_charges_a_server(end: str, server: postgres.Server) -> None:
+    lines = run(WHILE_CHARGING, end, server.create(f"forks{end}"))
     assert lines == ["q", "status 0"] * 6
 
 
