@@ -154,7 +154,10 @@ _UNSOUND["NoisyCutSelector"] = _UNSOUND["NoisyCut"]
 
 def __getattr__(name: str) -> Any:
     if name in _UNSOUND:
-        raise AttributeError(f"tacit has no {name!r}: {_UNSOUND[name]}. Use tacit.ThresholdSelector or CountSelector.")
+        text = f"tacit has no {name!r}: {_UNSOUND[name]}. Use tacit.ThresholdSelector or CountSelector."
+        if sys._getframe(1).f_code.co_name == "_handle_fromlist":  # "from tacit import", which drops another's text
+            raise ImportError(text, name=__name__, path=__file__)
+        raise AttributeError(text)
     if name in _HOMES:
         home = import_module(_HOMES[name])
         if _HOMES[name] == f"tacit.{name}" or (_HOMES[name].endswith(f".{name}") and not hasattr(home, name)):

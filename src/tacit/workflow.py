@@ -99,7 +99,8 @@ class Workflow:
     language : str, default "en"
         Names hashed words in the report, where public word frequencies are installed. Costs nothing.
     strict : bool, default False
-        Raise an error at the first odd row, before anything is charged. For whoever cleans the data: it tells of rows.
+        If there are odd rows, raise an error before anything is charged: it names each kind, how many there are and
+        where the first one is. For whoever cleans the data: it tells of rows.
     random_state : int, optional
         A seed, for simulations: the receipt then says "not private".
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -63,22 +64,45 @@ def test_a_refused_command_leaves_no_account(
     assert not Path("out").exists()
 
 
+@pytest.fixture
+def second() -> None:
+    """Save another model."""
+    mail = pl.read_csv("mail.csv")
+    model = tacit.TextClassifier(1.0, classes=("ham", "spam"), random_state=1).fit(mail["text"], mail["label"])
+    model.input_ = {"label": "label", "text": "text"}
+    model.save("second.json")
+
+
+@pytest.mark.usefixtures("second")
 def test_two_curves_are_refused_where_one_alone_can_be_paid(capsys: pytest.CaptureFixture[str]) -> None:
     with tacit.Ledger.open(URL) as ledger:
         account = ledger.account("mail.csv", budget=tacit.Budget(0.7))
-        arguments = ["compare", "good.json", "good.json", "mail.csv", "--epsilon", "1"]
+        arguments = ["compare", "good.json", "second.json", "mail.csv", "--epsilon", "1"]
         code, _, err = run(capsys, *arguments)
         assert code == 2
         assert "Lacking: ε = 0.3" in err
         assert account.entries() == []
 
 
+@pytest.mark.parametrize("spent", [0.0, 0.2])
+def test_the_same_model_twice_is_paid_for_once(capsys: pytest.CaptureFixture[str], spent: float) -> None:
+    shutil.copy("good.json", "copy.json")
+    with tacit.Ledger.open(URL) as ledger:
+        account = ledger.account("mail.csv", budget=tacit.Budget(0.7))
+        if spent:
+            account.spend(tacit.Budget(spent), mechanism="m", query="q")
+        code, out, err = run(capsys, "compare", "good.json", "copy.json", "mail.csv", "--epsilon", "1")
+        assert code == 0, err
+        assert "cannot be told apart" in out
+        assert "Cost ε = 0.5, for one curve, since both are the same, on 'mail.csv'" in out
+        assert account.spent.epsilon == spent + 0.5
+        code, out, _ = run(capsys, "compare", "good.json", "copy.json", "mail.csv", "--epsilon", "1", "--json")
+        assert (code, json.loads(out)["epsilon"], account.spent.epsilon) == (0, 0.5, spent + 0.5)
+
+
+@pytest.mark.usefixtures("second")
 def test_two_curves_are_paid_together_or_not_at_all(capsys: pytest.CaptureFixture[str]) -> None:
     """With earlier charges the first was paid, and then the second was refused. What is known stays free."""
-    mail = pl.read_csv("mail.csv")
-    second = tacit.TextClassifier(1.0, classes=("ham", "spam"), random_state=1).fit(mail["text"], mail["label"])
-    second.input_ = {"label": "label", "text": "text"}
-    second.save("second.json")
     with tacit.Ledger.open(URL) as ledger:
         account = ledger.account("mail.csv", budget=tacit.Budget(1.0))
         assert run(capsys, "evaluate", "second.json", "mail.csv", "--epsilon", "0.4")[0] == 0
@@ -91,14 +115,15 @@ def test_two_curves_are_paid_together_or_not_at_all(capsys: pytest.CaptureFixtur
         assert account.spent == tacit.Budget(1.0)
 
 
+@pytest.mark.usefixtures("second")
 def test_a_comparison_says_what_it_cost_and_what_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     pl.DataFrame({"text": ["lunch"] * N, "label": ["ham"] * N}).write_csv("one.csv")
-    code, out, _ = run(capsys, "compare", "good.json", "good.json", "one.csv", "--epsilon", "1")
+    code, out, _ = run(capsys, "compare", "good.json", "second.json", "one.csv", "--epsilon", "1")
     assert code == 0
     assert "so is the difference" in out
     assert "Difference in AUC" not in out
     assert f"Cost ε = 1, half of it for each curve, on 'one.csv' in {URL}; protected: row" in out
-    code, out, _ = run(capsys, "compare", "good.json", "good.json", "one.csv", "--epsilon", "1", "--json")
+    code, out, _ = run(capsys, "compare", "good.json", "second.json", "one.csv", "--epsilon", "1", "--json")
     facts = json.loads(out)
     assert (code, facts["unknown"], facts["epsilon"], facts["better"]) == (0, True, 1.0, None)
 

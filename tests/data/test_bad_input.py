@@ -5,15 +5,18 @@ from __future__ import annotations
 import codecs
 import gzip
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 from tacit.data.bounding import Bounding
 from tacit.data.errors import DataError, RowError, SchemaError, SourceError
 from tacit.data.files import FileOptions, pieces
+from tacit.data.quantiles import column_histogram
 from tacit.data.schema import CategoryColumn, NumberColumn, Schema, TextColumn
 from tacit.data.sources import open_source
 from tacit.data.sparse import check_matrix
@@ -94,6 +97,27 @@ def test_what_is_not_a_number_is_missing(csv_file, value: str) -> None:
     assert (error.line, error.column) == (2, "age")
 
 
+def test_decimal_commas_are_read_where_they_are_declared(csv_file, tmp_path: Path) -> None:
+    column = NumberColumn("age", (0.0, 50.0, 100.0), decimal=",")
+    schema = replace(SCHEMA, columns=(column,), missing=("", "9,9"))
+    texts = ["3,14", "70,5", "70.5", "1.070,5", "1,2,3", "9,9", ",", "7e1", "-3,5"]
+    path = csv_file(*(f'yes,a,red,"{text}"\n' for text in texts))
+    assert features(path, schema)[1].tolist() == [2, 3, 4]
+    assert features(path, replace(schema, columns=(NumberColumn("age", (0.0, 50.0, 100.0)),)))[1].tolist() == [0, 2, 7]
+    jsonl = tmp_path / "d.jsonl"
+    jsonl.write_text('{"y": "yes", "age": "3,14"}\n{"y": "yes", "age": 70.5}\n')
+    assert features(jsonl, schema)[1].tolist() == [1, 1, 0]
+    for values in ([3.14, "70,5"], [3.14, 70.5], ["3,14", "70,5"]):  # whatever type stands beside it
+        rows = open_source(pd.DataFrame({"age": values, "y": ["yes", "yes"]}), schema)
+        assert [batch.indices.tolist() for batch in rows.rows()] == [[0, 1]]
+    assert schema.digest != replace(schema, columns=(NumberColumn("age", (0.0, 50.0, 100.0)),)).digest
+    assert Schema.from_toml(schema.to_toml()) == schema
+    drawn = open_exact(column_histogram(path, schema, "age", cells=2, seed=0))
+    assert drawn.tolist() == [2, 3, 4]
+    with pytest.raises(SchemaError, match="'decimal' of 'age'"):
+        NumberColumn("age", (0.0, 1.0), decimal=";")
+
+
 def test_a_record_of_the_wrong_width_is_dropped(csv_file) -> None:
     path = csv_file(GOOD, f"yes,{SECRET}\n", '"yes","two\nlines",red,"10"\n', f"yes,{SECRET},red,10,11\n", GOOD)
     assert labels(path) == [2, 1]
@@ -137,7 +161,7 @@ def test_a_record_of_any_length_is_one(tmp_path: Path, quote: str, packed: bool)
     path.write_bytes(gzip.compress(content, 1) if packed else content)
     dropped: list[Path] = []
     options = FileOptions(quote='"' if quote else None)
-    frames = [p.frame for p in pieces(path, ["label"], options, batch_rows=4, strict=False, dropped=dropped)]
+    frames = [p.frame for p in pieces(path, ["label"], options, batch_rows=4, strict=None, dropped=dropped)]
     assert pl.concat(frames)["label"].to_list() == ["no"] * 10 + ["yes"] * 6
     assert len(dropped) == 2
 
@@ -400,7 +424,7 @@ def test_a_record_of_the_wrong_width_in_broken_utf8_is_dropped(csv_file, name: s
         plain.write_bytes(turned(plain.read_bytes()))
     assert (features(path) == features(plain)).all()
     dropped: list[Path] = []
-    for _ in pieces(path, ["text"], FileOptions(), batch_rows=9, strict=False, dropped=dropped):
+    for _ in pieces(path, ["text"], FileOptions(), batch_rows=9, strict=None, dropped=dropped):
         pass
     assert len(dropped) == 2
     error = strict_error(path)
@@ -421,3 +445,55 @@ def test_a_header_without_a_line_feed_has_no_rows(csv_file) -> None:
         0,
         0,
     ]
+
+
+ALL = [
+    "data.csv', line 3: the record has the wrong number of fields (2 times, here first)",
+    "data.csv', line 4, column 'y': the label is not among the classes (2 times, here first)",
+    "data.csv', line 4, column 'colour': the value is not among the declared ones.",
+    "data.csv', line 7, column 'age': the number is outside its bounds.",
+    "data.csv', line 10, column 'age': the value is not a number.",
+]
+ROWS = ["yes,a\n", ",a,green,10\n", "\n", "yes,a,b,c,d,e\n", 'yes,"a\nb",red,101\n', "maybe,a,?,?\n", "yes,a,red,x\n"]
+
+
+@pytest.mark.parametrize("batch_rows", [1, 2, 1 << 14])
+def test_strict_names_every_kind_of_fault_at_once(csv_file, batch_rows: int) -> None:
+    path = csv_file(GOOD, *ROWS)
+    assert labels(path, batch_rows=batch_rows) == [1, 2]
+    error = strict_error(path, batch_rows=batch_rows)
+    first, *told = str(error).split("\n- ")
+    assert first == "5 kinds of faults:"
+    assert [(line, whole) for line, whole in zip(told, ALL, strict=True) if whole not in line] == []
+    assert (error.line, error.column) == (3, None)
+    assert labels(csv_file(GOOD, name="good.csv"), strict=True, batch_rows=batch_rows) == [1, 0]
+
+
+def test_strict_names_broken_utf8_beside_records_of_the_wrong_width(csv_file) -> None:
+    path = csv_file(GOOD, b"yes,a\xff\n", GOOD, b"yes,\xff,red,10\n")
+    wide, broken = str(strict_error(path)).split("\n- ")[1:]
+    assert "line 3: the record has the wrong number of fields." in wide
+    assert "line 3: the text is not valid UTF-8 (2 times, here first)" in broken
+
+
+def test_strict_names_every_kind_of_fault_of_other_sources(tmp_path: Path) -> None:
+    schema = Schema((COLUMNS[1], COLUMNS[2]), classes=("no", "yes"), label="y")
+    path = tmp_path / "d.jsonl"
+    records = ['{"y": "no", "colour": ["red"], "age": 1}', "{", '{"y": "no", "age": "x"}', '{"y": "n", "colour": "x"}']
+    path.write_text("\n".join(records))
+    places = [
+        (int(line.split("line ")[1].split(":")[0].split(",")[0]))
+        for line in str(strict_error(path, schema)).split("\n- ")[1:]
+    ]
+    assert places == [1, 2, 3, 3, 4, 4, 4]
+    svm = tmp_path / "d.svm"
+    svm.write_text("1 4:1\n# nothing\n7 1:1\n1 x\n")
+    assert "3 kinds" in str(strict_error(svm, Schema.matrix(3, (-1, 1))))
+    frame = pl.DataFrame({"y": ["no", None, "yes"], "colour": ["x", "red", "y"], "age": [1.0, 200.0, 3.0]})
+    with pytest.raises(
+        RowError, match=r"(?s)3 kinds.*line 1, column 'colour'.*2 times.*line 2, column 'y'.*line 2, column 'age'"
+    ):
+        open_source(frame, schema, strict=True)
+    people = replace(Schema.matrix(2, (0, 1)), unit=Unit.user("who", 1))
+    with pytest.raises(RowError, match=r"(?s)2 kinds.*line 1, column 'y'.*line 2, column 'who'"):
+        open_source(np.eye(2), people, y=[5, 1], persons=["a", None], strict=True)

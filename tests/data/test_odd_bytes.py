@@ -15,6 +15,7 @@ import pytest
 import tacit
 from tacit.data.columns import TextColumn
 from tacit.data.errors import SourceError
+from tacit.data.faults import Faults
 from tacit.data.features import as_text
 from tacit.data.files import FileOptions, pieces
 from tacit.data.packed import BLOCK, Repaired
@@ -27,7 +28,7 @@ RECORDS = b'label,text\nyes,"one"\nno,"two\nlines"\n'
 
 
 def read(path: Path) -> list[tuple[str, str]]:
-    found = pieces(path, ["label", "text"], FileOptions(), batch_rows=2, strict=False)
+    found = pieces(path, ["label", "text"], FileOptions(), batch_rows=2, strict=None)
     return pl.concat([piece.frame for piece in found]).rows()
 
 
@@ -152,7 +153,13 @@ def test_a_mark_of_utf8_before_a_record_depends_on_no_other(
         content = (others + record).encode()
         path = tmp_path / f"{place}.csv"
         path.write_bytes(gzip.compress(content) if packed else content)
-        read = pieces(path, ["label", "text"], FileOptions(header=("label", "text")), batch_rows=2, strict=strict)
+        read = pieces(
+            path,
+            ["label", "text"],
+            FileOptions(header=("label", "text")),
+            batch_rows=2,
+            strict=Faults() if strict else None,
+        )
         found.append(pl.concat([piece.frame for piece in read]).rows())
     assert found[1] == [("no", "two"), *found[0]]
     assert found[0] == [("yes", "one") if '"' not in record else ('"yes"', "one, two")]

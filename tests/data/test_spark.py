@@ -215,6 +215,14 @@ def test_tables_with_odd_values_and_persons(both: Any, unit: Unit, max_ones: int
     both(frame, table_schema(unit), Bounding(max_ones, unit, seed=3))
 
 
+def test_decimal_commas(both: Any) -> None:
+    texts = ["3,14", "3.14", "-0,5e1", ",5", "5,", "1.234,5", "1,2,3", ",", "9,9", "inf", None, "1,\n2", "120,5"]
+    frame = pl.DataFrame({"a": texts, "b": [0.5 * i for i in range(len(texts))], "y": ["no"] * len(texts)})
+    columns = [NumberColumn(name, (-5.0, 0.0, 1.0, 3.0, 4.0, 50.0, 200.0), ",") for name in ("a", "b")]
+    schema = Schema(tuple(columns), classes=("no", "yes"), label="y", missing=("", "9,9"))
+    both(frame, schema, Bounding(2, seed=3))
+
+
 def test_arrays_of_features_equal_a_matrix(session: Any, tmp_path: Path) -> None:
     matrix = sp.random_array((300, 1000), density=0.03, rng=np.random.default_rng(2), format="csr")
     labels = np.arange(300) % 2

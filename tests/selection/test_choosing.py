@@ -139,6 +139,12 @@ class TestEverySelector:
 def test_the_paper_s_unsound_selectors_explain_themselves(name: str) -> None:
     with pytest.raises(AttributeError, match="ThresholdSelector"):
         getattr(tacit, name)
+    assert not hasattr(tacit, name)
+    for text in (f"from tacit import {name}", f"from tacit import Ledger, {name} as wanted"):
+        with pytest.raises(ImportError, match=rf"tacit has no '{name}': .*Use tacit.ThresholdSelector"):
+            exec(text, {})
+    with pytest.raises(ImportError, match="cannot import name 'Nothing'"):
+        exec("from tacit import Nothing", {})
 
 
 def test_information_gain_is_left_to_counts() -> None:

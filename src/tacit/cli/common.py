@@ -233,7 +233,7 @@ def curve_line(curve: Any) -> str:
     if curve.unknown:
         return (
             "A class is too small to be told from an empty one, so the curve is unknown. Are the classes spelt as in "
-            "the data, and in JSON Lines the column of labels ('--strict' stops at the first row where they are not)? "
+            "the data, and in JSON Lines the column of labels ('--strict' tells where they are not)? "
             "Or are rows or ε too few?"
         )
     low, high = curve.auc_interval()

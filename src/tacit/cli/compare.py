@@ -48,7 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
         "better": better,
     }
     if arguments.data is not None:
-        facts |= {"epsilon": arguments.epsilon, "delta": arguments.delta}
+        share = 2 if first is second else 1
+        facts |= {"epsilon": arguments.epsilon / share, "delta": arguments.delta / share}
     if target is not None:
         from tacit.report.files import draw
 
@@ -110,7 +111,6 @@ def _text(arguments: argparse.Namespace, facts: dict[str, Any], first: Any, seco
     if arguments.data is not None:
         receipt = first.receipt
         where = f"on {receipt['dataset']!r} in {receipt['ledger']['url']}"
-        lines.append(
-            f"Cost ε = {arguments.epsilon:g}, half of it for each curve, {where}; protected: {receipt['unit']}"
-        )
+        each = "for one curve, since both are the same" if first is second else "half of it for each curve"
+        lines.append(f"Cost ε = {facts['epsilon']:g}, {each}, {where}; protected: {receipt['unit']}")
     return "\n".join(lines)

@@ -27,7 +27,7 @@ def add_data(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument("--text", metavar="COL", help="the column of texts (default: the model's)")
     common.add_account(parser, required=required)
     common.add_files(parser)
-    parser.add_argument("--strict", action="store_true", help="stop at the first odd row; its place is then told")
+    parser.add_argument("--strict", action="store_true", help="stop if there are odd rows, and tell which and where")
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
 
 
@@ -60,10 +60,11 @@ def curves_of(models: list[Any], arguments: argparse.Namespace, unit: Any) -> li
     """The private curves of models on the same rows, for equal shares of what was asked for: their costs add up.
 
     What is wrong with the data or the price is said before the account is made, and before the first curve is charged.
-    ``unit`` is the person whom the models protect, if they do.
+    ``unit`` is the person whom the models protect, if they do. A model that is there twice is paid for once.
     """
     from tacit.desk.payer import check_funds
     from tacit.errors import asked_of
+    from tacit.models._naming import model_name
     from tacit.privacy.budget import Budget
     from tacit.scoring import part_for, private_curve, rehearse_curve
 
@@ -76,14 +77,17 @@ def curves_of(models: list[Any], arguments: argparse.Namespace, unit: Any) -> li
         parts = [part_for(model, arguments.data, None, unit, **how, **columns) for model in models]
         with asked_of("evaluate", whole.epsilon):
             loss = rehearse_curve(parts[0], each, unit, "evaluate")
+        twice = len({(model_name(one), part.version) for one, part in zip(models, parts, strict=True)}) < len(models)
         payer = account(whole)
-        check_funds(payer, whole, "this evaluation")
+        check_funds(payer, each if twice else whole, "this evaluation")
 
         def curve(place: int, account: Any = payer) -> Any:
             classes = tuple(models[place].classes_.tolist())
             return private_curve(models[place], parts[place], each, account, classes=classes)
 
-        return [curve(0)] if len(models) == 1 else _both(curve, payer.keeping(payer, each, loss))
+        if twice or len(models) == 1:
+            return [curve(0)] * len(models)
+        return _both(curve, payer.keeping(payer, each, loss))
 
 
 def _both(curve: Callable[..., Any], keeping: Any) -> list[Any]:

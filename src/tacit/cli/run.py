@@ -33,7 +33,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     text = "public texts of the same kind: a .txt file of lines, or a file with the column of --text"
     parser.add_argument("--public-text", metavar="FILE", help=text)
     parser.add_argument("--out", metavar="DIR", required=True, help="a folder that is new or empty")
-    parser.add_argument("--strict", action="store_true", help="stop at the first odd row; its place is then told")
+    parser.add_argument("--strict", action="store_true", help="stop if there are odd rows, and tell which and where")
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
     parser.set_defaults(run=run)
 
@@ -108,7 +108,7 @@ def _public_texts(place: str, arguments: argparse.Namespace) -> Any:
         expected = "lines of .txt files, or files with the column of --text"
         raise bad_parameter("tacit run", "--public-text", expected, place, "A libsvm file holds no texts.")
     check_files(tables, [column], options, by_content=True)
-    found = (piece for path in tables for piece in pieces(path, [column], options, batch_rows=1 << 16, strict=False))
+    found = (piece for path in tables for piece in pieces(path, [column], options, batch_rows=1 << 16, strict=None))
     texts = [pl.Series(column, [line for line in lines if line.strip()], dtype=pl.String)]
     return pl.concat([*texts, *(as_text(piece.frame[column], column) for piece in found)]).drop_nulls()
 

@@ -18,7 +18,10 @@ from tacit.data.text import MAX_BITS, tokens, valid_text
 
 Value = str | int | float
 MAX_FEATURES = 2**31 - 1
-DATES = "Numbers are written as 1234.5; in the place of a date store one: its year, or days since another date."
+DATES = (
+    "Numbers are written as 1234.5, or with decimal = ',' as 1234,5; in the place of a date store one: its year, or "
+    "days since another date."
+)
 BLANKS = " \t\r\n"
 """Outer white space that is removed from values before they are compared."""
 EXACT = 2**53
@@ -84,8 +87,12 @@ class NumberColumn:
 
     name: str
     edges: tuple[float, ...]
+    decimal: str = "."
+    """With "," a number that comes as text may have a comma for its point."""
 
     def __post_init__(self) -> None:
+        if self.decimal not in (".", ","):
+            raise bad_entry(self.name, "decimal", "'.' or ','", self.decimal)
         object.__setattr__(self, "edges", tuple(map(_plain, self.edges)))
         finite = all(isinstance(e, int | float) and not isinstance(e, bool) and math.isfinite(e) for e in self.edges)
         if len(self.edges) < 2 or not finite or any(a >= b for a, b in zip(self.edges, self.edges[1:], strict=False)):
@@ -93,7 +100,7 @@ class NumberColumn:
         object.__setattr__(self, "edges", tuple(float(edge) for edge in self.edges))
 
     @classmethod
-    def equal_bins(cls, name: str, low: float, high: float, bins: int) -> NumberColumn:
+    def equal_bins(cls, name: str, low: float, high: float, bins: int, decimal: str = ".") -> NumberColumn:
         """Bins of equal width between two public bounds."""
         low, high, bins = map(_plain, (low, high, bins))
         if not _whole(bins) or bins < 1:
@@ -103,7 +110,7 @@ class NumberColumn:
             got = tuple(str(v) if isinstance(v, date) else v for v in bounds)
             remedy = DATES if any(isinstance(v, date | str) for v in bounds) else ""
             raise bad_entry(name, "low, high", "two finite numbers in ascending order", got, remedy)
-        return cls(name, (*(float(low + (high - low) * i / bins) for i in range(bins)), float(high)))
+        return cls(name, (*(float(low + (high - low) * i / bins) for i in range(bins)), float(high)), decimal)
 
     @property
     def width(self) -> int:
@@ -219,7 +226,8 @@ def column_dict(column: Column) -> dict[str, Any]:
         case CategoryColumn():
             return {"kind": "category", "values": list(column.values)}
         case NumberColumn():
-            return {"kind": "number", "edges": list(column.edges)}
+            how = {} if column.decimal == "." else {"decimal": column.decimal}
+            return {"kind": "number", "edges": list(column.edges)} | how
         case SparseColumn():
             names = {} if column.names is None else {"names": list(column.names)}
             return {"kind": "sparse", "features": column.features} | names
@@ -232,7 +240,7 @@ def read_column(name: str, entry: Any) -> Column:
     kinds: dict[object, set[str]] = {
         "text": {"bits", "words"},
         "category": {"values"},
-        "number": {"low", "high", "bins", "edges"},
+        "number": {"low", "high", "bins", "edges", "decimal"},
         "sparse": {"features", "names"},
     }
     kind = entry.get("kind")
@@ -248,11 +256,12 @@ def read_column(name: str, entry: Any) -> Column:
         names = as_tuple(name, "names", entry["names"]) if "names" in entry else None
         return SparseColumn(name, entry.get("features", 0), names)
     if "edges" in entry:
-        check_entries(entry, name, {"kind", "edges"})
-        return NumberColumn(name, as_tuple(name, "edges", entry["edges"]))
+        check_entries(entry, name, {"kind", "edges", "decimal"})
+        return NumberColumn(name, as_tuple(name, "edges", entry["edges"]), entry.get("decimal", "."))
     if "low" not in entry or "high" not in entry:
         raise bad_entry(name, "low, high", "given, or else edges", None, "Choose bounds from what anybody may know.")
-    return NumberColumn.equal_bins(name, entry["low"], entry["high"], entry.get("bins", 10))
+    bins, decimal = entry.get("bins", 10), entry.get("decimal", ".")
+    return NumberColumn.equal_bins(name, entry["low"], entry["high"], bins, decimal)
 
 
 def as_tuple(owner: str, name: str, value: Any) -> tuple[Any, ...]:

@@ -77,7 +77,7 @@ def draft(source: str | Path | Sequence[str], *, public: bool, options: FileOpti
         raise SourceError(f"The header of {str(path)!r} is a single name. Check the file{hint}.", file=str(path))
     if not public:
         return _from_names(names)
-    found = pieces(path, names, settings, batch_rows=1 << 14, strict=False)
+    found = pieces(path, names, settings, batch_rows=1 << 14, strict=None)
     frames = [piece.frame for piece in itertools.islice(found, -(-_SAMPLE_ROWS // (1 << 14)))]
     return _from_frame(pl.concat(frames) if frames else pl.DataFrame({name: [] for name in names}))
 
@@ -184,7 +184,7 @@ def _draft_column(name: str, series: pl.Series, text: pl.Series, missing: list[s
         bounds = [f"low = {_toml(low)}  # TODO: bounds that the code book gives", f"high = {_toml(high)}"]
         return [*head, 'kind = "number"', *bounds, "bins = 10", ""]
     if values and (odd := _odd_numbers(pl.Series(values))):
-        return [f"# {name!r} holds {odd}: to use it, change the file. {DATES}", ""]
+        return [f"# {name!r} holds {odd}: to use it, change the file or declare it. {DATES}", ""]
     _, starts = token_hashes(text)
     if len(text) and starts[-1] / len(text) >= 3:
         return [*head, 'kind = "text"', "bits = 14", ""]

@@ -46,13 +46,6 @@ class RowError(DataError):
     """A row breaks the description and ``strict=True`` asked to hear of it. Never raised otherwise."""
 
 
-def row_error(what: str, *, file: str | None, line: int | None, column: str | None, remedy: str) -> RowError:
-    """Build the one sentence that every strict error follows."""
-    places = [f"file {file!r}" if file else "", f"line {line}" if line else "", f"column {column!r}" if column else ""]
-    where = ", ".join(place for place in places if place)
-    return RowError(f"{where}: {what}. {remedy}".strip(": "), file=file, line=line, column=column)
-
-
 def name_absent(absent: Iterable[str], present: Iterable[str], *, likeness: float = 0.75) -> str:
     """Columns that are not there, each with the name that may be meant: 'Age' (is it 'age'?), 'sex'.
 

@@ -16,8 +16,7 @@ a date that no calendar knows   is missing
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,8 @@ from tacit.data.columns import (
     spellings,
     word_table,
 )
-from tacit.data.errors import SchemaError, row_error
+from tacit.data.errors import SchemaError
+from tacit.data.faults import Where
 from tacit.data.hashing import Longs
 from tacit.data.rows import Ids, Rows, offsets_of
 from tacit.data.schema import Schema
@@ -54,21 +54,6 @@ CALENDAR = 8_200_000_000_000
 _STEPS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 LONG = [kind for kind in (pl.Int128, getattr(pl, "UInt128", None)) if kind is not None]
 """Types of whole numbers that numpy does not have."""
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Where a frame comes from, for strict errors: a file, and the line of each row of the frame."""
-
-    file: str | None = None
-    line_of: Callable[[int], int] = lambda place: place + 1
-
-    def refuse(self, bad: pl.Series | NDArray[np.bool_], what: str, column: str, remedy: str) -> None:
-        """Raise an error for the first bad row, if there is one."""
-        places = np.flatnonzero(np.asarray(bad))
-        if len(places):
-            line = self.line_of(int(places[0]))
-            raise row_error(what, file=self.file, line=line, column=column, remedy=remedy)
 
 
 def encode(frame: pl.DataFrame, schema: Schema, strict: Where | None, labels: Longs | None = None) -> Rows:
@@ -89,15 +74,12 @@ def encode(frame: pl.DataFrame, schema: Schema, strict: Where | None, labels: Lo
         valid &= ~absent
     if not valid.all():
         chosen = np.flatnonzero(valid)
-        if strict is not None:  # unreachable in practice: labels were refused above
-            strict = Where(strict.file, lambda place, line_of=strict.line_of: line_of(int(chosen[place])))  # type: ignore[misc]
+        if strict is not None:  # rows that are left out may have other faults
+            _encode_columns(frame, schema, strict)
+            strict = None
         frame, codes = frame[chosen], codes[chosen]
         persons = None if persons is None else persons.gather(chosen)
-    parts = [
-        _encode_column(_series(frame, column), column, offset, schema.missing, strict)
-        for column, offset in zip(schema.columns, schema.offsets.values(), strict=True)
-    ]
-    indptr, indices = _side_by_side(parts)
+    indptr, indices = _side_by_side(_encode_columns(frame, schema, strict))
     return Rows(indptr, indices, codes, persons)
 
 
@@ -111,6 +93,13 @@ def _series(frame: pl.DataFrame, column: Column) -> pl.Series:
         return frame[column.name]
     texts = frame.select(as_text(frame[name], name) for name in names)
     return texts.select(pl.concat_str(pl.all(), separator=" ", ignore_nulls=True)).to_series().alias(column.name)
+
+
+def _encode_columns(frame: pl.DataFrame, schema: Schema, strict: Where | None) -> list[Part]:
+    return [
+        _encode_column(_series(frame, column), column, offset, schema.missing, strict)
+        for column, offset in zip(schema.columns, schema.offsets.values(), strict=True)
+    ]
 
 
 def _encode_column(
@@ -223,14 +212,15 @@ def _categories(series: pl.Series, column: CategoryColumn, missing: tuple[str, .
 
 
 def _bins(series: pl.Series, column: NumberColumn, missing: tuple[str, ...], strict: Where | None) -> Longs:
-    numbers, absent = as_numbers(series, missing)
+    numbers, absent = as_numbers(series, missing, column.decimal)
     numbers[absent] = np.nan
     unreadable = np.isnan(numbers)
     low, high = column.edges[0], column.edges[-1]
     if strict is not None:
         remedy = "Correct it, or widen the bounds in the schema; without strict it goes to the nearest bin."
         strict.refuse((numbers < low) | (numbers > high), "the number is outside its bounds", column.name, remedy)
-        remedy = "Correct it, or list its text under 'missing'; without strict it counts as missing."
+        remedy = "Correct it, list its text under 'missing', or declare decimal = ',' for numbers such as 3,14; "
+        remedy += "without strict it counts as missing."
         strict.refuse(unreadable & ~absent, "the value is not a number", column.name, remedy)
     bins = np.searchsorted(np.array(column.edges[1:-1]), numbers, side="right").astype(np.int64)
     bins[unreadable] = len(column.edges) - 1
@@ -338,14 +328,20 @@ def _in_calendar(series: pl.Series) -> pl.Series:
     return steps.set(far, None).cast(series.dtype) if far.any() else series
 
 
-def as_numbers(series: pl.Series, missing: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Values as 64-bit floats (NaN: no number), and which of them are missing by declaration."""
+def as_numbers(
+    series: pl.Series, missing: tuple[str, ...], decimal: str = "."
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Values as 64-bit floats (NaN: no number), and which of them are missing by declaration.
+
+    With a decimal comma, "3.14" is a number as well: among texts, numbers are written so.
+    """
     kind = series.dtype
     if kind.is_numeric() or kind == pl.Boolean or kind == pl.Null:
         numbers = series.cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True)
         return numbers, np.isnan(numbers) | _written_as(series, missing)
     text = plain_text(series, ())
     absent = (text.is_null() | text.is_in(list(missing))).to_numpy()
+    text = text if decimal == "." else text.str.replace(decimal, ".", literal=True)
     looks = text.str.contains(NUMBER_PATTERN).fill_null(False)
     numbers = text.set(~looks, None).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     words = text.str.to_lowercase().replace_strict(_INFINITE | _BOOLEANS, default=np.nan, return_dtype=pl.Float64)

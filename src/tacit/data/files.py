@@ -27,7 +27,9 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from tacit.data import readers
 from tacit.data.errors import SourceError, name_absent
+from tacit.data.faults import Faults
 from tacit.data.features import check_kinds
+from tacit.data.json_lines import json_lines
 from tacit.data.packed import unpack
 from tacit.data.readers import FORMATS, TYPED, FileOptions, Format, Piece, column_names
 from tacit.data.typed import arrow_frames, parquet_frames, typed_head
@@ -176,7 +178,7 @@ def check_whole(paths: list[Path], columns: list[str], options: FileOptions) -> 
         if format_of(path, options) in TYPED:
             with reading(path):
                 check_kinds(typed_head(path, columns, format_of(path, options)))
-        for _ in pieces(path, columns, options, batch_rows=1 << 16, strict=False):
+        for _ in pieces(path, columns, options, batch_rows=1 << 16, strict=None):
             pass
 
 
@@ -207,7 +209,7 @@ def pieces(
     options: FileOptions,
     *,
     batch_rows: int,
-    strict: bool,
+    strict: Faults | None,
     dropped: list[Path] | None = None,
     keep: tuple[str, ...] = (),
 ) -> Iterator[Piece]:
@@ -223,8 +225,8 @@ def pieces(
         "tsv": lambda: readers.delimited(path, columns, settled, batch_rows, strict, odd),
         "parquet": lambda: readers.typed(parquet_frames, path, columns, batch_rows),
         "arrow": lambda: readers.typed(arrow_frames, path, columns, batch_rows),
-        "jsonl": lambda: readers.json_lines(path, columns, batch_rows, strict, odd, keep),
-        "libsvm": lambda: readers.line_frames(path, batch_rows),
+        "jsonl": lambda: json_lines(path, columns, batch_rows, strict, odd, keep),
+        "libsvm": lambda: readers.line_frames(path, batch_rows, strict),
     }
     with reading(path):
         yield from by_format[str(settled.format)]()

@@ -54,7 +54,8 @@ def column_histogram(
     Exact of shape (cells + 1,)
         The last entry counts missing values. A row is in one cell.
     """
-    grid = NumberColumn.equal_bins(column, *bounds_of(schema, column), cells)
+    declared = _declared(schema, column)
+    grid = NumberColumn.equal_bins(column, declared.edges[0], declared.edges[-1], cells, declared.decimal)
     alone = replace(schema, columns=(grid,))
     source = open_source(data, alone, y=y, persons=persons, options=options, version=version)
     bounding = Bounding(1, schema.unit, seed)
@@ -68,11 +69,10 @@ def column_histogram(
     )
 
 
-def bounds_of(schema: Schema, column: str) -> tuple[float, float]:
-    """The declared bounds of a numeric column."""
+def _declared(schema: Schema, column: str) -> NumberColumn:
     for candidate in schema.columns:
         if candidate.name == column and isinstance(candidate, NumberColumn):
-            return candidate.edges[0], candidate.edges[-1]
+            return candidate
     raise bad_parameter("column_histogram", "column", "a numeric column of the schema", column)
 
 

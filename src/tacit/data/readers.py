@@ -8,7 +8,7 @@ import functools
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,8 +18,9 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.csv  # type: ignore[import-untyped]
 
-from tacit.data.errors import SourceError, row_error
-from tacit.data.features import Where, repair_utf8
+from tacit.data.errors import SourceError
+from tacit.data.faults import Faults, Where
+from tacit.data.features import repair_utf8
 from tacit.data.packed import BLOCK, Marked, is_utf8, repaired, unzipped
 from tacit.data.typed import Batches, typed_names
 from tacit.errors import bad_parameter
@@ -85,7 +86,7 @@ def column_names(path: Path, options: FileOptions) -> list[str]:
         return typed_names(path, options.format)
     if options.format == "jsonl":
         first = next((line for lines in _lines(path) for line in lines if line.strip()), b"{}")
-        record = _parse_json(first)
+        record = parse_json(first)
         if record is None:
             message = f"The first line of {str(path)!r} is not a JSON object. Is it JSON Lines?"
             raise SourceError(message, file=str(path))
@@ -107,17 +108,19 @@ def column_names(path: Path, options: FileOptions) -> list[str]:
 
 
 def delimited(
-    path: Path, columns: list[str], options: FileOptions, batch_rows: int, strict: bool, dropped: list[Path]
+    path: Path, columns: list[str], options: FileOptions, batch_rows: int, strict: Faults | None, dropped: list[Path]
 ) -> Iterator[Piece]:
     """Read CSV or TSV; ``dropped`` gets an entry for each record that is.
 
     The library calls back for a record of the wrong width only if that is UTF-8, and else ends with an error, which
-    would tell of the record. So it gets repaired bytes; with ``strict``, which names broken ones, then all as they are.
+    would tell of the record. So it gets repaired bytes; for ``strict``, which names broken ones, then all as they are.
     """
-    if strict and not is_utf8(path):
-        for _ in _delimited(path, columns, options, batch_rows, repaired, strict, []):
-            pass
-    yield from _delimited(path, columns, options, batch_rows, unzipped if strict else repaired, strict, dropped)
+    odd = yield from _delimited(path, columns, options, batch_rows, repaired, strict, dropped)
+    if strict is None or is_utf8(path):
+        return
+    as_it_is = _delimited(path, columns, options, batch_rows, unzipped, strict, [])
+    for _ in line_frames(path, batch_rows, strict) if odd else as_it_is:
+        pass
 
 
 def _delimited(
@@ -126,9 +129,10 @@ def _delimited(
     options: FileOptions,
     batch_rows: int,
     opened: Stream,
-    strict: bool,
+    strict: Faults | None,
     dropped: list[Path],
-) -> Iterator[Piece]:
+) -> Generator[Piece, None, bool]:
+    """Yield the records, and tell at the end whether some have the wrong width."""
     bad: list[int | None] = []
     left_out = ""
 
@@ -145,18 +149,27 @@ def _delimited(
     known, last = len(dropped), column_names(path, options)[-1]
     wanted = columns if last in columns or not options.quote else [*columns, last]
     seen, final = 0, b""
-    parsed = functools.partial(_parsed, path, opened, wanted, options, strict, drop)
+    parsed = functools.partial(_parsed, path, opened, wanted, options, strict is not None, drop)
+    line_of = functools.partial(_line_of, path, options, bad)
     for whole in _records_in_blocks(parsed, begin_again):
-        _refuse_width(path, options, bad, strict)
+        _refuse_open_quote(path, bad)
         if options.quote and len(whole):
             final = whole[last][-1]
         for frame in whole.select(columns).iter_slices(batch_rows):
-            where = Where(str(path), lambda place, seen=seen: _line_of(path, options, seen + place))  # type: ignore[misc]
-            yield Piece(_decoded(frame, options, where if strict else None), where)
+            where = Where(str(path), lambda place, seen=seen: line_of(seen + place), strict or Faults())  # type: ignore[misc]
+            yield Piece(_decoded(frame, options, None if strict is None else where), where)
             seen += len(frame)
     if b"\n" in final and _is_swallowed(path, final, left_out.encode(), options):
         bad.append(None)
-    _refuse_width(path, options, bad, strict)
+    _refuse_open_quote(path, bad)
+    if strict is not None and bad:
+        first = functools.partial(_line_of, path, options, [], bad[0] or 0)
+        what, remedy = (
+            "the record has the wrong number of fields",
+            "Add or remove fields; without strict it is dropped.",
+        )
+        strict.note(what, file=str(path), line=first, column=None, remedy=remedy, count=len(bad))
+    return bool(bad)
 
 
 def _records_in_blocks(
@@ -223,7 +236,7 @@ def _wrong_width(row: Any, options: FileOptions, bad: list[int | None]) -> str:
     if options.quote and _is_open(row.text, options):
         bad.append(None)  # the rest of the file was swallowed: no rule for rows covers that
     elif row.number is not None:
-        bad.append(row.number)
+        bad.append(row.number - (1 if options.header is not None else 2))
     return "skip"
 
 
@@ -250,18 +263,13 @@ def _is_swallowed(path: Path, field: bytes, left_out: bytes, options: FileOption
     return end.endswith(b"\n" + line) and not (left_out and end.endswith(left_out.rstrip(b"\r\n")))
 
 
-def _refuse_width(path: Path, options: FileOptions, bad: list[int | None], strict: bool) -> None:
+def _refuse_open_quote(path: Path, bad: list[int | None]) -> None:
     if None in bad:
         raise SourceError(
             f"The file {str(path)!r} has a quote character that is never closed, so its rows cannot be told apart. "
             "Close it, or pass quote='' if quotes are ordinary characters.",
             file=str(path),
         )
-    if strict and bad and bad[0] is not None:
-        line = _line_of(path, options, bad[0] - (1 if options.header is not None else 2))
-        remedy = "Add or remove fields; without strict the record is dropped."
-        what = "the record has the wrong number of fields"
-        raise row_error(what, file=str(path), line=line, column=None, remedy=remedy)
 
 
 def _decoded(frame: pl.DataFrame, options: FileOptions, strict: Where | None) -> pl.DataFrame:
@@ -277,8 +285,13 @@ def _records(text: IO[str], options: FileOptions) -> Any:
     return csv.reader(text, delimiter=options.delimiter or ",", quoting=csv.QUOTE_NONE)
 
 
-def _line_of(path: Path, options: FileOptions, record: int) -> int:
-    """The line on which a data record begins: found by reading the file again, since only an error asks for it."""
+def _line_of(path: Path, options: FileOptions, left_out: list[int | None], record: int) -> int:
+    """The line on which a data record begins: found by reading the file again, since only an error asks for it.
+
+    ``left_out`` are places of records, in order, that are not counted.
+    """
+    for place in left_out:
+        record += place is not None and place <= record
     wanted = record + (0 if options.header is not None else 1)
     with unzipped(path) as file:
         reader = _records(io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline=""), options)
@@ -319,7 +332,7 @@ def _lines(path: Path) -> Iterator[list[bytes]]:
             yield [rest.removesuffix(b"\r")]
 
 
-def _numbered(path: Path, batch_rows: int) -> Iterator[tuple[int, list[bytes]]]:
+def numbered(path: Path, batch_rows: int) -> Iterator[tuple[int, list[bytes]]]:
     """Batches of lines, each with the number of the line before it."""
     number = 0
     for lines in _lines(path):
@@ -329,70 +342,18 @@ def _numbered(path: Path, batch_rows: int) -> Iterator[tuple[int, list[bytes]]]:
             number += len(batch)
 
 
-def line_frames(path: Path, batch_rows: int) -> Iterator[Piece]:
+def line_frames(path: Path, batch_rows: int, strict: Faults | None) -> Iterator[Piece]:
     """Read plain lines."""
-    for before, lines in _numbered(path, batch_rows):
+    for before, lines in numbered(path, batch_rows):
         series = pl.Series(LINE, lines, dtype=pl.Binary)
-        where = Where(str(path), lambda place, before=before: before + place + 1)  # type: ignore[misc]
-        yield Piece(pl.DataFrame([repair_utf8(series, None, LINE)]), where)
+        where = Where(str(path), lambda place, before=before: before + place + 1, strict or Faults())  # type: ignore[misc]
+        yield Piece(pl.DataFrame([repair_utf8(series, None if strict is None else where, "")]), where)
 
 
-def json_lines(
-    path: Path, columns: list[str], batch_rows: int, strict: bool, dropped: list[Path], keep: tuple[str, ...] = ()
-) -> Iterator[Piece]:
-    """Read JSON Lines; all values come as text. ``dropped`` gets an entry for each line that is."""
-    for before, lines in _numbered(path, batch_rows):
-        values: dict[str, list[str | None]] = {name: [] for name in columns}
-        kept: dict[str, list[Any]] = {name: [] for name in keep}
-        numbers: list[int] = []
-        for place, line in enumerate(lines):
-            if not line.strip():
-                continue
-            number = before + place + 1
-            record = _parse_json(line, strict=strict)
-            if record is None:
-                if strict:
-                    what, remedy = "the line is not a JSON object in UTF-8", "Correct it; without strict it is dropped."
-                    raise row_error(what, file=str(path), line=number, column=None, remedy=remedy)
-                dropped.append(path)
-                continue
-            if strict:
-                _refuse_absent(record, columns, number, path)
-            for name in columns:
-                values[name].append(_json_text(record.get(name), name, number, path, strict))
-            for name in keep:
-                kept[name].append(record.get(name))
-            numbers.append(number)
-        frame = pl.DataFrame(values, schema=dict.fromkeys(columns, pl.String))
-        yield Piece(frame, Where(str(path), numbers.__getitem__), kept)
-
-
-def _refuse_absent(record: dict[str, Any], columns: list[str], line: int, path: Path) -> None:
-    for name in columns:
-        if name not in record:
-            remedy = "Add it, or correct the schema's names; without strict it counts as missing."
-            raise row_error("the record lacks a declared column", file=str(path), line=line, column=name, remedy=remedy)
-
-
-def _parse_json(line: bytes, *, strict: bool = False) -> dict[str, Any] | None:
+def parse_json(line: bytes, *, strict: bool = False) -> dict[str, Any] | None:
+    """A line as a JSON object, or None. Bytes that are not UTF-8 are replaced, unless ``strict``."""
     try:
         record = json.loads(line.decode("utf-8-sig", "strict" if strict else "replace"))
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
-
-
-def _json_text(value: Any, name: str, line: int, path: Path, strict: bool) -> str | None:
-    """A JSON value as text, by the rules for typed columns."""
-    if value is None or isinstance(value, str):
-        return None if value is None else value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 2**63 else repr(value)
-    if strict:
-        remedy = "Flatten it; without strict it counts as missing."
-        raise row_error("the value is a list or an object", file=str(path), line=line, column=name, remedy=remedy)
-    return None

@@ -26,6 +26,7 @@ written as TOML::
     low = 0
     high = 100
     bins = 10                             # or: edges = [0, 18, 65, 100]
+    decimal = "."                         # or: "," where numbers are written as 3,14
 
     [columns.x]
     kind = "sparse"                       # a matrix, or a libsvm file

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ import xxhash
 
 from tacit.data.columns import SparseColumn
 from tacit.data.errors import SchemaError, name_absent
-from tacit.data.features import Where, check_kinds, encode, label_codes
+from tacit.data.faults import Faults, Where
+from tacit.data.features import check_kinds, encode, label_codes
 from tacit.data.files import (
     FileOptions,
     Piece,
@@ -127,7 +129,8 @@ def open_source(
     options : FileOptions, optional
         How files are written.
     strict : bool, default False
-        Raise an error at the first odd row, for whoever cleans the data. Such an error tells something about that row.
+        Read everything at once, and raise an error that names every kind of odd rows, how many there are and where the
+        first one is, for whoever cleans the data. Such an error tells something about those rows.
     batch_rows : int, default 16384
         A matter of speed and memory alone.
     version : str, optional
@@ -137,6 +140,25 @@ def open_source(
     if isinstance(batch_rows, bool) or not isinstance(batch_rows, int) or batch_rows < 1:
         raise bad_parameter("open_source", "batch_rows", "a whole number of at least 1", batch_rows)
     declared = None if version is None else (lambda: version)
+    faults = Faults() if strict else None
+    source = _open(data, schema, y, persons, options, faults, batch_rows, declared)
+    if faults is not None:
+        for _ in source.rows():
+            pass
+        faults.refuse()
+    return source
+
+
+def _open(
+    data: Any,
+    schema: Schema,
+    y: Any,
+    persons: Any,
+    options: FileOptions | None,
+    strict: Faults | None,
+    batch_rows: int,
+    declared: Callable[[], str] | None,
+) -> Source:
     paths = _paths(data)
     if paths is not None:
         _check_alone(y, persons)
@@ -150,7 +172,7 @@ def open_source(
     if schema.label is None:
         if y is None:
             raise SchemaError("There are no labels: name their column in the schema's [label], or pass them as y.")
-        labels = _array_labels(y, schema, Where() if strict else None, len(frame))
+        labels = _array_labels(y, schema, None if strict is None else Where(faults=strict), len(frame))
     frame = frame.select(schema.names_needed)
     check_kinds(frame)
 
@@ -165,9 +187,9 @@ def open_source(
 
 
 def _encode_slice(
-    frame: pl.DataFrame, begin: int, size: int, schema: Schema, labels: Longs | None, strict: bool
+    frame: pl.DataFrame, begin: int, size: int, schema: Schema, labels: Longs | None, strict: Faults | None
 ) -> Rows:
-    where = Where(None, lambda place: begin + place + 1) if strict else None
+    where = None if strict is None else Where(None, lambda place: begin + place + 1, strict)
     part = None if labels is None else labels[begin : begin + size]
     return encode(frame.slice(begin, size), schema, where, part)
 
@@ -192,7 +214,7 @@ def _open_files(
     paths: list[Path],
     schema: Schema,
     options: FileOptions,
-    strict: bool,
+    strict: Faults | None,
     batch_rows: int,
     declared: Callable[[], str] | None,
 ) -> Source:
@@ -218,7 +240,7 @@ def _open_files(
 
     def jobs() -> Iterator[Job]:
         for piece in read():
-            where = piece.where if strict else None
+            where = None if strict is None else replace(piece.where, faults=strict)
             turn = libsvm_rows if isinstance(schema.columns[0], SparseColumn) else encode
             yield lambda piece=piece, where=where, turn=turn: turn(piece.frame, schema, where)  # type: ignore[misc]
 
@@ -231,19 +253,15 @@ def _open_files(
 
 
 def _open_matrix(
-    data: Any, schema: Schema, y: Any, persons: Any, strict: bool, declared: Callable[[], str] | None
+    data: Any, schema: Schema, y: Any, persons: Any, strict: Faults | None, declared: Callable[[], str] | None
 ) -> Source:
     matrix = data if sp.issparse(data) else np.asarray(data)
     check_matrix(matrix, schema)
     if y is None:
         raise SchemaError("A matrix needs its labels: pass them as y.")
-    where = Where() if strict else None
+    where = None if strict is None else Where(faults=strict)
     labels = _array_labels(y, schema, where, matrix.shape[0])
-    people = matrix_persons(persons, schema, matrix.shape[0])
-
-    if where is not None and people is not None:
-        remedy = "Fill in who the row belongs to."
-        where.refuse(people.is_null(), "no person is named", people.name, remedy)
+    people = matrix_persons(persons, schema, matrix.shape[0], where)
     rows = matrix_rows(matrix, labels, people)
     valid = labels >= 0 if people is None else (labels >= 0) & people.is_not_null().to_numpy()
     rows = rows if valid.all() else rows.take(np.flatnonzero(valid))

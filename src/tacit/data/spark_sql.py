@@ -122,12 +122,13 @@ def plain_text(name: str, kind: T.DataType) -> Column:
     return F.trim(as_text(name, kind), F.lit(BLANKS))
 
 
-def as_number(name: str, kind: T.DataType) -> tuple[Column, Column | None]:
+def as_number(name: str, kind: T.DataType, decimal: str = ".") -> tuple[Column, Column | None]:
     """A column as a float (NaN: missing or no number), and its text if it comes as text."""
     if isinstance(kind, T.NumericType | T.BooleanType | T.NullType):
         return F.coalesce(F.col(_quoted(name)).cast("double"), F.lit(float("nan"))), None
     text = plain_text(name, kind)
-    number = F.when(text.rlike(_JAVA_NUMBER), text.try_cast("double"))
+    written = text if decimal == "." else F.regexp_replace(text, f"^([^{decimal}]*){decimal}", "$1.")  # the first one
+    number = F.when(written.rlike(_JAVA_NUMBER), written.try_cast("double"))
     for odd, value in _INFINITE.items():
         number = number.when(F.lower(text) == odd, F.lit(float(value)))
     return F.coalesce(number, F.lit(float("nan"))), text
@@ -172,7 +173,7 @@ def _category(name: str, kind: T.DataType, column: CategoryColumn, missing: Sequ
 
 
 def _bin(name: str, kind: T.DataType, column: NumberColumn, missing: Sequence[str]) -> Column:
-    inner, (value, text) = double_array(column.edges[1:-1]), as_number(name, kind)
+    inner, (value, text) = double_array(column.edges[1:-1]), as_number(name, kind, column.decimal)
 
     def place(number: Column) -> Column:
         below = F.size(F.filter(inner, lambda edge: edge <= number)) if len(column.edges) > 2 else F.lit(0)

@@ -5,6 +5,7 @@ A feature is present where the entry is neither 0 nor NaN. Entries stored twice 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from tacit.data import compiled
 from tacit.data.columns import BLANKS, SparseColumn
 from tacit.data.errors import SchemaError
-from tacit.data.features import NUMBER_PATTERN, Where, label_codes, plain_text
+from tacit.data.faults import Where
+from tacit.data.features import NUMBER_PATTERN, label_codes, plain_text
 from tacit.data.hashing import Longs
 from tacit.data.readers import LINE
 from tacit.data.rows import Rows, offsets_of
@@ -107,7 +109,8 @@ def libsvm_rows(frame: pl.DataFrame, schema: Schema, strict: Where | None) -> Ro
     filled = (lines != "").arg_true().to_numpy()
     fields = lines.gather(filled).str.extract_all(r"[^ \t]+")
     if strict is not None:
-        strict = Where(strict.file, lambda place, line_of=strict.line_of: line_of(int(filled[place])))  # type: ignore[misc]
+        line_of = strict.line_of
+        strict = replace(strict, line_of=lambda place: line_of(int(filled[place])))
     codes = label_codes(fields.list.first(), schema, strict, "label")
     pairs = pl.DataFrame({"row": np.arange(len(fields)), "pair": fields.list.slice(1)}).explode("pair").drop_nulls()
     pairs = pairs.filter(~pl.col("pair").str.starts_with("qid:"))
@@ -137,7 +140,7 @@ def libsvm_rows(frame: pl.DataFrame, schema: Schema, strict: Where | None) -> Ro
     return rows.take(np.flatnonzero((codes >= 0) & ~broken))
 
 
-def matrix_persons(persons: Any, schema: Schema, n_rows: int) -> pl.Series | None:
+def matrix_persons(persons: Any, schema: Schema, n_rows: int, strict: Where | None) -> pl.Series | None:
     """Persons given beside a matrix, where the unit asks for them."""
     if schema.unit.column is None:
         return None
@@ -146,4 +149,6 @@ def matrix_persons(persons: Any, schema: Schema, n_rows: int) -> pl.Series | Non
     series = plain_text(as_series(schema.unit.column, persons), schema.missing)
     if len(series) != n_rows:
         raise SchemaError("'persons' must have one entry for each row.")
+    if strict is not None:
+        strict.refuse(series.is_null(), "no person is named", series.name, "Fill in who the row belongs to.")
     return series

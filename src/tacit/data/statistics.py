@@ -28,7 +28,8 @@ from tacit.data.bounding import (
     row_order,
 )
 from tacit.data.errors import SchemaError
-from tacit.data.features import Where, label_codes, plain_text
+from tacit.data.faults import Where
+from tacit.data.features import label_codes, plain_text
 from tacit.data.hashing import Longs, hash_strings
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
@@ -281,6 +282,8 @@ def score_histogram(
     if version is None:
         version = hashlib.sha256(values.tobytes() + labels.tobytes()).hexdigest()
     kept = _bounded_scores(values, labels, persons, bounding, where)
+    if where is not None:
+        where.faults.refuse()
     bins = np.searchsorted(grid, values[kept], side="right")
     table = np.bincount(labels[kept] * (len(grid) + 1) + bins, minlength=len(classes) * (len(grid) + 1))
     people = "" if unit.column is None else f", at most {unit.max_rows} row(s) of a person"

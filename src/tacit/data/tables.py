@@ -21,7 +21,8 @@ from tacit.data.bounding import check_seed
 from tacit.data.coins import content_keys
 from tacit.data.columns import SparseColumn
 from tacit.data.errors import SchemaError
-from tacit.data.features import Where, encode, label_codes, plain_text
+from tacit.data.faults import Where
+from tacit.data.features import encode, label_codes, plain_text
 from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
@@ -115,8 +116,11 @@ def table_of_matrix(
     series = as_series("y", y)
     if len(series) != matrix.shape[0]:
         raise SchemaError("'y' must have one label for each row of the data.")
-    labels = label_codes(series, schema, Where() if strict else None, "y")
-    people = matrix_persons(persons, schema, matrix.shape[0])
+    where = Where() if strict else None
+    labels = label_codes(series, schema, where, "y")
+    people = matrix_persons(persons, schema, matrix.shape[0], where)
+    if where is not None:
+        where.faults.refuse()
     valid = labels >= 0 if people is None else (labels >= 0) & people.is_not_null().to_numpy()
     batch = Batch(matrix, labels, people).take(np.flatnonzero(valid))
     return Table(schema, lambda: iter([lambda: batch]), lambda: version or _fingerprint(batch))
@@ -147,12 +151,6 @@ def _fingerprint(batch: Batch) -> str:
     for person in batch.persons if batch.persons is not None else ():
         state.update(f"{len(person)}:{person};".encode())
     return state.hexdigest()
-
-
-def check_strictly(source: Source) -> None:
-    """Read everything once: a source that was opened strictly raises at its first odd row."""
-    for _ in source.rows():
-        pass
 
 
 def split_table(

@@ -25,7 +25,7 @@ from tacit.data.schema import Schema
 from tacit.data.sources import BATCH_ROWS, Source, open_source
 from tacit.data.sparse import native
 from tacit.data.split import coin_limit
-from tacit.data.tables import Batch, Table, check_strictly, split_table, table_of_matrix, table_of_source
+from tacit.data.tables import Batch, Table, split_table, table_of_matrix, table_of_source
 from tacit.desk.checks import check_known_classes
 from tacit.desk.scores import Binned, release_scores
 from tacit.errors import PrivacyError, bad_parameter
@@ -181,7 +181,7 @@ def read_columns(
             raise SchemaError(f"The file {str(path)!r} is libsvm, which has no names of columns.", file=str(path))
     names = list(dict.fromkeys([*columns, *keep]))
     check_files(paths, names, settings, by_content=True)
-    how: dict[str, Any] = {"batch_rows": BATCH_ROWS, "strict": False, "dropped": dropped, "keep": keep}
+    how: dict[str, Any] = {"batch_rows": BATCH_ROWS, "strict": None, "dropped": dropped, "keep": keep}
     found = (piece for path in paths for piece in pieces(path, names, settings, **how))
     return ((piece.frame.select(columns), _kept(piece.frame.select(keep), piece.kept)) for piece in found)
 
@@ -220,7 +220,7 @@ def open_part(
     version : str, optional
         A name for this version of the data; default a fingerprint of it.
     strict : bool
-        Read everything once, and raise at the first odd row.
+        Read everything once, and raise an error that names all kinds of odd rows, if there are any.
     """
     check_persons(unit, persons)
     if schema is None and is_matrix(data):
@@ -230,9 +230,7 @@ def open_part(
         return Part("matrix", table_of_matrix(native(data), y, wide, persons, version=version, strict=strict))
     described = describe(data, y, classes=classes, unit=unit, label=label, text=text, schema=schema)
     source = open_source(data, described, y=y, persons=persons, options=options, strict=strict, version=version)
-    if strict:
-        check_strictly(source)
-    else:
+    if not strict:  # which has read everything
         source.checked()
     sparse = isinstance(described.columns[0], SparseColumn)
     kind: Kind = "matrix" if sparse else "text" if schema is None else "table"

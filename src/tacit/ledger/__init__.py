@@ -47,7 +47,7 @@ class Ledger:
 
     def __init__(self, store: SqlStore) -> None:
         self._store = store
-        self._states: dict[str, State] = {}
+        self._states = store.states
         self._secret = store.secret()
 
     @classmethod

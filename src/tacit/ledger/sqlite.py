@@ -12,6 +12,9 @@ from tacit.ledger.store import Purpose, SqlStore
 
 _WAIT_SECONDS = 120.0
 
+_torn = False
+"""Whether this process was forked in the middle of a transaction: SQLite then counts locks as its own that are not."""
+
 
 class SqliteStore(SqlStore):
     """A ledger in one file. Each commit is flushed to the disk, the folder's entry included."""
@@ -28,6 +31,12 @@ class SqliteStore(SqlStore):
 
     def connect(self) -> Any:
         """Open the file, with full durability and patience for other writers."""
+        if _torn and self._path is not None:
+            raise LedgerError(
+                f"The ledger {self.url} cannot be used here: this process was forked while its parent was in the "
+                "middle of using a ledger, which SQLite does not allow. Fork when no thread is charging, or start "
+                "processes with multiprocessing.set_start_method('spawn'). Nothing was charged."
+            )
         if self._path is not None and not self._path.parent.is_dir():
             raise LedgerError(f"The folder of the ledger {self._path} does not exist. Create it first.")
         target = ":memory:" if self._path is None else str(self._path)
@@ -35,6 +44,12 @@ class SqliteStore(SqlStore):
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = EXTRA")
         return connection
+
+    def inherit(self, *, torn: bool) -> None:
+        """Begin anew in a process that was forked, or refuse files for good."""
+        global _torn
+        _torn |= self._path is not None and (torn or self._inside)
+        super().inherit(torn=torn)
 
     def begin(self, purpose: Purpose) -> None:
         """Take the file's write lock at once, so that a check and the charge behind it are one act."""

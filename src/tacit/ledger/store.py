@@ -13,12 +13,19 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import LedgerError, LedgerVersionError, TacitError
+from tacit.ledger import forking
 from tacit.ledger.chain import GENESIS, Row, tampered
 
+if TYPE_CHECKING:
+    from tacit.ledger.state import State
+
 FORMAT = 1
+
+_ANOTHER = -1
+"""Instead of the number of the process that owns a connection: not this one. Numbers of processes come again."""
 
 Purpose = Literal["read", "write", "create"]
 
@@ -94,10 +101,13 @@ class SqlStore(ABC):
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self.turn = threading.RLock()
+        self.states: dict[str, State] = {}
+        """What was taken in of each account, in this process."""
         self._connection: Any = None
         self._owner = 0
-        self._lock = threading.RLock()
         self._inside = False  # a transaction
+        forking.watch(self)
 
     # -- what differs ---------------------------------------------------------------------------------------------
 
@@ -205,10 +215,12 @@ class SqlStore(ABC):
 
     def close(self) -> None:
         """Close the connection, if this process owns one."""
-        with self._lock:
-            if self._connection is not None and self._owner == os.getpid():
-                self._connection.close()
-            self._connection = None
+        with self.turn:
+            connection, self._connection = self._connection, None
+            if connection is not None and self._owner == os.getpid():
+                connection.close()
+            elif connection is not None:
+                forking.leak(connection)
 
     def __del__(self) -> None:
         with suppress(Exception):
@@ -220,14 +232,20 @@ class SqlStore(ABC):
             self.close()
         self._connection = None
 
+    def inherit(self, *, torn: bool) -> None:
+        """Begin anew in a process that was forked.
+
+        What another thread was in the middle of has no end here. What the thread that forked was in the middle of ends
+        in the parent alone: here its next statement is refused.
+        """
+        if torn:
+            self._inside = False
+        if self._owner:
+            self._owner = _ANOTHER
+
     def _connected(self) -> Any:
-        if self._connection is not None and self._owner != os.getpid():
-            if not self.survives_fork:
-                raise LedgerError(
-                    "An in-memory ledger belongs to the process that opened it: another process would spend the same "
-                    "budget again. Use a file, for example Ledger.open('sqlite:///ledger.db')."
-                )
-            self._connection = None  # a connection must not be shared across a fork
+        if self._owner not in (0, os.getpid()):
+            self._take_over()
         if self._connection is None:
             if self._owner and not self.survives_fork:
                 raise LedgerError(
@@ -238,13 +256,26 @@ class SqlStore(ABC):
             self._owner = os.getpid()
         return self._connection
 
+    def _take_over(self) -> None:
+        """Leave the connection, and what was taken in by it, to the process that opened it."""
+        if not self.survives_fork:
+            raise LedgerError(
+                "An in-memory ledger belongs to the process that opened it: another process would spend the same "
+                "budget again. Use a file, for example Ledger.open('sqlite:///ledger.db')."
+            )
+        if self._inside:
+            raise LedgerError("The process was forked in the middle of a charge, which is made by its parent alone.")
+        self.close()
+        self.states.clear()
+        self._owner = 0
+
     @contextmanager
     def _transaction(self, purpose: Purpose) -> Iterator[None]:
         if self._inside:
             raise LedgerError("The ledger is being used further up, by what this was called from. Nothing was charged.")
+        self._connected()
         try:  # an interrupt may come while this waits for a lock, and be told when the transaction has begun
             self._inside = True
-            self._connected()
             self.begin(purpose)
             yield
             self.execute("COMMIT")
@@ -267,7 +298,7 @@ class SqlStore(ABC):
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        with self._lock:
+        with self.turn:
             try:
                 yield
             except TacitError:
