@@ -10,7 +10,7 @@ from scipy.integrate import trapezoid
 
 from tacit.evaluation import posterior
 from tacit.evaluation.curve import COARSE, GRID, Draws, ModelDraws
-from tacit.evaluation.model import BROAD, D_MEAN, D_SPREAD, FREEDOM, SHAPE, WIGGLES, Evidence, Model, Noise
+from tacit.evaluation.model import BROAD, D_MEAN, D_SPREAD, FREEDOM, LINE, SHAPE, STRAY, WIGGLES, Evidence, Model, Noise
 from tacit.evaluation.posterior import curves, draw, draw_bends, plain_curve, tied_bins, weighted_median
 
 Floats = NDArray[np.float64]
@@ -61,10 +61,10 @@ def test_draws_of_curves_follow_the_posterior() -> None:
     rng = np.random.default_rng(2)
     prior = rng.standard_normal((400_000, model.size))
     prior[:, -2:] *= 0.2  # sizes are well known: draw them near what was released
-    wiggles = prior[:, 2:SHAPE]
+    wiggles = prior[:, 2:LINE]
     wiggles *= np.sqrt(FREEDOM / rng.chisquare(FREEDOM, (len(prior), 1)))
     heavy = (FREEDOM + WIGGLES) * np.log1p((wiggles**2).sum(axis=1) / FREEDOM)
-    rest = np.delete(prior[:, :-2], np.s_[2:SHAPE], axis=1)
+    rest = np.delete(prior[:, :-2], np.s_[2:LINE], axis=1)
     logs = model.log_posterior(prior) + (heavy + (rest**2).sum(axis=1)) / 2 + (prior[:, -2:] ** 2).sum(axis=1) / 0.08
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
@@ -82,6 +82,22 @@ def test_draws_of_curves_follow_the_posterior() -> None:
     assert (np.abs(np.log(ours.std(axis=0) / width)) < 0.3).all()
     wrong = shown(draw(Model(made_up(24.0)), rng, number=1000))
     assert (np.abs(np.log(wrong.std(axis=0) / width)) > 0.3).any()
+
+
+def test_strays_score_as_the_other_class_does() -> None:
+    """With a share of each class among the other, rates are mixtures of both, at cuts and along the curve."""
+    model = Model(made_up(12.0))
+    xi = np.zeros((2, model.size))
+    xi[1, LINE:SHAPE] = np.arcsinh(np.sqrt(np.array([0.01, 0.05]) / STRAY))
+    state = model.unfold(xi)
+    fpr, tpr = state.fpr[0], state.tpr[0]
+    mixed = 0.99 * fpr + 0.01 * tpr, 0.95 * tpr + 0.05 * fpr
+    assert np.allclose([state.fpr[1], state.tpr[1]], mixed)
+    along = state.curve(np.stack([fpr, mixed[0]]))
+    assert np.allclose(along[0], tpr, atol=2e-3)
+    assert np.allclose(along[1], mixed[1], atol=2e-3)
+    ends = state.curve(np.array([[0.0, 1.0], [0.0, 1.0]]))
+    assert np.allclose(ends, [[0, 1], [0, 1]], atol=1e-6)
 
 
 def test_straight_curves_bend_less_than_broken_ones() -> None:
@@ -104,7 +120,7 @@ def test_corners_are_as_high_as_concave_curves_can_be() -> None:
     fpr, tpr = np.array([0, 2, 6, 12]) / 12, np.array([0, 4, 8, 11]) / 11
     grid = np.linspace(0.0, 1.0, 241)[1:-1]
     none = np.zeros((1, 3), dtype=bool)
-    chance = np.zeros((1, 11))  # parameters of a curve that is the diagonal: straight in each bin
+    chance = np.zeros((1, SHAPE + 4))  # parameters of a curve that is the diagonal: straight in each bin
     chance[0, 0] = -D_MEAN / D_SPREAD
     state = Model(Evidence(counts[0], Noise(1.0), (1.0, 1.0), Noise(1.0))).unfold(chance)
     (smooth,) = curves(state, counts, grid, none, sags=np.ones(1))

@@ -174,7 +174,10 @@ def normal(n0: int, n1: int, seed: int) -> tuple[NDArray[np.int64], Floats]:
     [(normal, (300, 300), 1.0), (normal, (500, 80), 0.25), (normal, (5000, 100), 0.1), (broken, (300, 400), 0.25)],
 )
 def test_bands_hold_the_population(made: Any, sizes: tuple[int, int], epsilon: float) -> None:
-    """At 93 % the chance of fewer than 32 hits of 40 is below 1e-3; half the width has about 27, and must have few."""
+    """At 93 % the chance of fewer than 32 hits of 40 is below 1e-3.
+
+    A quarter of the width has 15 to 23, and must have few: of intervals twice as wide it would have 27 to 36.
+    """
     truth_f, truth_t, _ = metrics.roc_curve(*made(200_000, 200_000, 99))
     area = metrics.auc(truth_f, truth_t)
     grid = np.linspace(0.002, 0.998, 250)
@@ -184,12 +187,39 @@ def test_bands_hold_the_population(made: Any, sizes: tuple[int, int], epsilon: f
         curve = tacit.roc_curve(*made(*sizes, seed), epsilon=epsilon, random_state=seed)
         low, high = curve.auc_interval()
         hits += low <= area <= high
-        narrow += abs(area - (low + high) / 2) <= (high - low) / 4
+        narrow += abs(area - (low + high) / 2) <= (high - low) / 8
         below, above = (np.interp(grid, curve.fpr, side) for side in curve.band())
         held += bool(((below <= truth) & (truth <= above)).all())
     assert hits >= 32
     assert held >= 32
-    assert narrow <= 37
+    assert narrow <= 31
+
+
+def nearly_perfect(n0: int, n1: int, seed: int) -> tuple[NDArray[np.int64], Floats]:
+    """Half a per cent of either class scores as the other does, three per cent stand between, and all else is apart."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], [n0, n1])
+    kind = rng.random(n0 + n1)
+    center = np.where(kind < 0.005, -6.0, np.where(kind < 0.035, 1.0, 6.0)) * np.where(y == 1, 1, -1)
+    return y, 1 / (1 + np.exp(-(center + 1.5 * rng.standard_normal(n0 + n1))))
+
+
+@pytest.mark.parametrize(("sizes", "epsilon"), [((3000, 3000), 1.0), ((4800, 740), 0.25)])
+def test_bands_hold_strays_of_many_rows(sizes: tuple[int, int], epsilon: float) -> None:
+    """Rows that stray among the other class are few, spread over many bins, and each of these looks empty.
+
+    Bands hold in about .85 here; at .8 the chance of fewer than 17 hits of 30 is below 2e-3. Read as smooth curves
+    without strays, they held in 2 and in 4 of 30.
+    """
+    truth = metrics.roc_curve(*nearly_perfect(200_000, 200_000, 99))[:2]
+    grid, held = np.linspace(0.001, 0.999, 999), 0
+    for seed in range(30):
+        curve = tacit.roc_curve(*nearly_perfect(*sizes, seed), epsilon=epsilon, random_state=seed)
+        below, above = (np.interp(grid, curve.fpr, side) for side in curve.band())
+        curve_there = np.interp(grid, *truth)
+        held += bool(((below <= curve_there) & (curve_there <= above)).all())
+        assert np.mean(above - below) < 0.06
+    assert held >= 17
 
 
 def test_bands_are_not_much_wider_than_sampling_makes_them() -> None:
@@ -206,12 +236,14 @@ def test_bands_are_not_much_wider_than_sampling_makes_them() -> None:
 
 def test_bands_do_not_widen_where_bins_become_many() -> None:
     """The model serves up to 32 bins, and beyond with bins merged: more ε, which brings more bins, costs no width."""
-    y, s = normal(20_000, 20_000, 0)
-    few, many = (tacit.roc_curve(y, s, epsilon=epsilon, random_state=1) for epsilon in (0.4, 2.0))
-    assert len(few.cuts) - 1 == 32
-    assert len(many.cuts) - 1 > 64
-    widths = [float(np.mean(high - low)) for low, high in (few.band(), many.band())]
-    assert widths[1] < 1.05 * widths[0]
+    widths = []
+    for seed in range(4):  # of one data set they differ by up to a twentieth
+        y, s = normal(20_000, 20_000, seed)
+        few, many = (tacit.roc_curve(y, s, epsilon=epsilon, random_state=1) for epsilon in (0.4, 2.0))
+        assert len(few.cuts) - 1 == 32
+        assert len(many.cuts) - 1 > 64
+        widths.append([float(np.mean(high - low)) for low, high in (few.band(), many.band())])
+    assert np.mean(widths, axis=0)[1] < 1.05 * np.mean(widths, axis=0)[0]
 
 
 def test_a_band_allows_for_rows_that_were_not_seen() -> None:

@@ -17,6 +17,7 @@ from scipy.integrate import trapezoid
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr
 
+from tacit.desk.cutting import FEWEST_BINS
 from tacit.desk.roc_family import Counted
 from tacit.desk.scores import Binned
 from tacit.evaluation.display import plot_roc, roc_html
@@ -47,7 +48,11 @@ MERGED_NUMBER = 300  # draws by the model where bins are merged: each costs more
 ROOM, MORE_ROOM, LARGE_NOISE, FEW_ROWS, MOST_FOR_FEW = 1.08, 0.08, 0.1, 5.0, 0.3
 # A band holds whole curves, and needs somewhat less of that; but the more rows, the narrower it is, and the more it is
 # the model that is off: more for each tenfold of so many rows of each class, once.
-BAND_LESS, BAND_MORE, MANY_ROWS = 0.05, 0.16, 5000
+BAND_LESS, BAND_MORE, MANY_ROWS = 0.05, 0.2, 1500
+# And more where bins are full of one class while the other cannot be told from none: how many of it there are, only the
+# model says. Standard deviations of noise: a bin of more is somewhat full, or full, and one of less is empty.
+BLIND, FULL, EMPTY = 0.55, (20.0, 60.0), 2.5
+PLACES = 2.0  # rows that may go unseen beyond three, for each e-fold of bins beyond the fewest
 CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone is in 1 of 25 cases
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
 CORNER = 0.001  # of an area, or of false positives: what is hidden in a corner of a curve that is nearly perfect
@@ -242,7 +247,7 @@ class RocCurve:
         if self.unknown:
             return 0.0, 1.0
         low, _, high = widened(self.auc_draws(), level, self.room())
-        least, most = _unseen_areas(self.posterior.middle, self._row)
+        least, most = _unseen_areas(self.posterior.middle, self._unseen_share)
         first, last = max(min(float(low), least, self.auc), 0.0), min(max(float(high), most, self.auc), 1.0)
         below, above = (np.interp([CORNER, 1 - CORNER], GRID, side) for side in self.band(level))
         return 0.0 if first < CORNER and below[1] <= 0 else first, 1.0 if last > 1 - CORNER and above[0] >= 1 else last
@@ -260,7 +265,7 @@ class RocCurve:
         if self.unknown:
             return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
         curves = self.posterior.population_curves
-        low, high = _together(curves, level, self._row, self._band_room())
+        low, high = _together(curves, level, self._row, self._unseen_share, self._band_room())
         low, high = np.minimum(low, self.tpr), np.maximum(high, self.tpr)
         low[0] = 0.0
         low[-1] = 1.0
@@ -277,11 +282,28 @@ class RocCurve:
         """The share of its class that one row is, for negatives and positives."""
         return np.asarray(np.minimum(1.0 / np.maximum(self._evidence.counts.sum(axis=1), 2.0), 0.5))
 
+    @property
+    def _unseen_share(self) -> Floats:
+        """The share of its class that may go unseen by chance: three rows at one place, and more where bins are many.
+
+        At which of them rows go unseen is not known, and a band must hold at all of them.
+        """
+        places = max(min(self._evidence.bins, MODEL_BINS) / FEWEST_BINS, 1.0)
+        return np.asarray((ROWS + PLACES * math.log(places)) * self._row)
+
     def room(self) -> float:
         """How much wider than the posterior's intervals are: a public rule of the sizes, the bins and the noise."""
         smaller = max(float(self._evidence.counts.sum(axis=1).min()), 1.0)
         noise = min(self._evidence.doubt / LARGE_NOISE, 1.0)
-        return ROOM + MORE_ROOM * noise + min(FEW_ROWS / smaller, MOST_FOR_FEW)
+        return ROOM + MORE_ROOM * noise + min(FEW_ROWS / smaller, MOST_FOR_FEW) + BLIND * self._blind
+
+    @property
+    def _blind(self) -> float:
+        """The share of bins that are full of one class while the other cannot be told from none."""
+        merged = self._evidence.merged(MODEL_BINS)
+        fewer, more = np.sort(merged.counts, axis=0) / math.sqrt(merged.noise.variance)
+        full = np.interp(np.log(np.maximum(more, 1.0)), np.log(FULL), (0.0, 1.0))
+        return float((full * (fewer < EMPTY)).mean())
 
     def _band_room(self) -> float:
         """The same for the band. Of two classes the smaller one counts more, as it does in the harmonic mean."""
@@ -331,17 +353,17 @@ class RocCurve:
         return f"<private ROC curve: AUC {self.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}>"
 
 
-def _together(curves: Floats, level: float, row: Floats, room: float) -> tuple[Floats, Floats]:
+def _together(curves: Floats, level: float, row: Floats, unseen: Floats, room: float) -> tuple[Floats, Floats]:
     """A band that holds whole curves: the median, and so many times the pointwise interval to either side.
 
-    It also holds the median moved by three rows of either class.
+    It also holds the median moved by the share of either class that may go unseen.
     """
     low, middle, high = np.quantile(curves, [TAIL, 0.5, 1 - TAIL], axis=0)
     least = row[1] + (np.interp(COARSE + row[0], COARSE, middle) - np.interp(COARSE - row[0], COARSE, middle)) / 2
     below, above = np.maximum(middle - low, least), np.maximum(high - middle, least)
     away = np.maximum((middle - curves) / below, (curves - middle) / above)
     reach = room * np.quantile(away[:, 1:-1].max(axis=1), level)
-    least, most = _moved(middle, *(ROWS * row))
+    least, most = _moved(middle, *unseen)
     low, high = np.minimum(middle - reach * below, least), np.maximum(middle + reach * above, most)
     return np.interp(GRID, COARSE, low), np.interp(GRID, COARSE, high)
 
@@ -352,9 +374,9 @@ def _moved(middle: Floats, aside: float, up: float) -> tuple[Floats, Floats]:
     return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
-def _unseen_areas(middle: Floats, row: Floats) -> tuple[float, float]:
-    """Least and most area under the median curve moved by three rows of one class, whichever makes more of it."""
-    aside, up = ROWS * row
+def _unseen_areas(middle: Floats, unseen: Floats) -> tuple[float, float]:
+    """Least and most area under the median curve moved by that share of one class, whichever makes more of it."""
+    aside, up = unseen
     moved = _moved(middle, aside, 0.0), _moved(middle, 0.0, up)
     areas = np.array([[trapezoid(side, COARSE) for side in pair] for pair in moved])
     return float(areas[:, 0].min()), float(areas[:, 1].max())

@@ -1,7 +1,8 @@
 """A prior on ROC curves and score bins, and how likely noisy counts are under it. Public side: sees released numbers.
 
 On a probit axis z = Φ⁻¹(FPR) a ROC curve is close to a straight line, whatever the scale of the scores. The prior is
-such a line (two parameters) with a few smooth wiggles, cut into bins at unknown places, and classes of unknown size.
+such a line (two parameters) with a few smooth wiggles, of which a small share of each class strays among the other, cut
+into bins at unknown places, and classes of unknown size.
 Every parameter is a standard normal deviate, so that the prior reads −‖ξ‖²/2. The likelihood is that of the release:
 the law of its noise around counts that scatter about the curve, and of cuts by their balance.
 """
@@ -22,7 +23,11 @@ Floats = NDArray[np.float64]
 WIGGLES = 5
 # Centre and spread of the separation, and spreads of log σ, of the first wiggle, of log-gaps and of the middle cut.
 D_MEAN, D_SPREAD, SIGMA_SPREAD, WIGGLE_SPREAD, GAP_SPREAD, MIDDLE_SPREAD = 2.0, 1.5, 0.55, 0.2, 1.0, 1.0
-SHAPE = 2 + WIGGLES  # parameters of the curve itself: separation, spread, wiggles
+LINE = 2 + WIGGLES  # parameters of the curve without strays: separation, spread, wiggles
+SHAPE = LINE + 2  # and with them
+# Rows that score as if they were of the other class, as labels are wrong at times: their share of their own class is
+# this times sinh² of a normal deviate. Half of all shares are below .0002, one in twenty is above .005.
+STRAY, MOST_STRAY = 0.0004, 0.3
 USUAL_SLOPE = 0.3  # how far from 1 slopes on probit paper usually are, as a logarithm
 FREEDOM, MOST_ROUGH = 3.0, 4.0  # wiggles have a t-distribution together: some curves are far rougher than others
 MISFIT = 0.06  # relative standard deviation of a bin's share around a smooth curve of middling roughness
@@ -30,6 +35,7 @@ FIRST_MISFIT = 0.07  # the same for the first fit, which does not weigh roughnes
 TIES = 0.05  # chance that a cut falls among ties
 _LEAST = 1e-4  # expected count of a bin, at least
 _EDGE = 8.0
+_ALONG = np.linspace(-12.0, 8.0, 201)  # places on the probit axis at which curves are worked out
 BROAD = 8.0  # beside a normal deviate of so many of its scales, Laplace noise is as good as normal
 LEAST_SCALE = 1e-9  # of noise: less of it is no noise, and divides by next to nothing
 LOG_ROOT = math.log(2 * math.pi) / 2
@@ -152,6 +158,7 @@ class State:
     separation: Floats
     slope: Floats
     wiggles: Floats
+    strays: Floats
     rough: Floats
     z: Floats
     fpr: Floats
@@ -172,7 +179,16 @@ class State:
 
     def curve(self, fpr: Floats) -> Floats:
         """True-positive rates of the smooth curves at false-positive rates (one row a curve)."""
-        return _tpr(ndtri(fpr), self.separation, self.slope, self.wiggles)
+        line = np.broadcast_to(_ALONG, (len(fpr), len(_ALONG)))
+        along = np.maximum.accumulate(_tpr(line, self.separation, self.slope, self.wiggles), axis=1)
+        rates = _strayed(ndtr(_ALONG)[None], along, self.strays)
+        return np.stack([np.interp(x, a, b, left=0.0, right=1.0) for x, a, b in zip(fpr, *rates, strict=True)])
+
+
+def _strayed(fpr: Floats, tpr: Floats, strays: Floats) -> tuple[Floats, Floats]:
+    """Rates of both classes where a share of each scores as the other does."""
+    gap = tpr - fpr
+    return fpr + strays[:, :1] * gap, tpr - strays[:, 1:] * gap
 
 
 def _tpr(z: Floats, separation: Floats, slope: Floats, wiggles: Floats) -> Floats:
@@ -205,20 +221,20 @@ class Model:
         m = self.bins
         d = np.maximum(D_MEAN + D_SPREAD * xi[:, 0], -2.0)
         sigma = np.exp(SIGMA_SPREAD * np.clip(xi[:, 1], -6, 6))
-        wiggles = xi[:, 2:SHAPE] * (WIGGLE_SPREAD / np.arange(1, WIGGLES + 1))
-        square = (xi[:, 2:SHAPE] ** 2).sum(axis=1, keepdims=True)
+        wiggles = xi[:, 2:LINE] * (WIGGLE_SPREAD / np.arange(1, WIGGLES + 1))
+        square = (xi[:, 2:LINE] ** 2).sum(axis=1, keepdims=True)
+        strays = np.minimum(STRAY * np.sinh(np.clip(xi[:, LINE:SHAPE], -6, 6)) ** 2, MOST_STRAY)
         rough = np.minimum(np.sqrt((FREEDOM + square) / (FREEDOM + WIGGLES)), MOST_ROUGH)
         gaps = (d[:, None] + 3.0) / m * np.exp(GAP_SPREAD * np.clip(xi[:, SHAPE + 1 : SHAPE + m - 1], -6, 4))
         steps = np.concatenate([np.zeros((len(xi), 1)), np.cumsum(gaps, axis=1)], axis=1)
         middle = -d / 2 + MIDDLE_SPREAD * np.sinh(np.clip(xi[:, SHAPE], -4, 4))  # mostly near, at times far
         z = np.clip(middle[:, None] + steps - steps[:, -1:] / 2, -_EDGE, _EDGE)
-        fpr = ndtr(z)
-        tpr = np.maximum.accumulate(_tpr(z, d, 1 / sigma, wiggles), axis=1)
+        fpr, tpr = _strayed(ndtr(z), np.maximum.accumulate(_tpr(z, d, 1 / sigma, wiggles), axis=1), strays)
         sizes = np.exp(np.clip(self._center + xi[:, -2:], 0.0, 40.0))
         rates = np.stack([fpr, tpr], axis=1)
         shares = np.diff(rates, axis=2, prepend=0.0, append=1.0)
         expected = np.maximum(shares * sizes[:, :, None], _LEAST)
-        return State(d, 1 / sigma, wiggles, rough, z, fpr, tpr, sizes, expected)
+        return State(d, 1 / sigma, wiggles, strays, rough, z, fpr, tpr, sizes, expected)
 
     def balances(self, state: State, variances: Floats) -> tuple[Floats, Floats, Floats]:
         """For each cut, the last level first: weight above minus below, its spread in a sample, and both together.
@@ -263,7 +279,7 @@ class Model:
     @staticmethod
     def _scaled(xi: Floats) -> Floats:
         """Deviates as the prior sees them: half their squares' sum is the prior's negative logarithm."""
-        wiggles, sizes = xi[:, 2:SHAPE], xi[:, -2:] / 3.0  # next to nothing is known about the sizes of classes
+        wiggles, sizes = xi[:, 2:LINE], xi[:, -2:] / 3.0  # next to nothing is known about the sizes of classes
         square = np.maximum((wiggles**2).sum(axis=1, keepdims=True) / FREEDOM, 1e-12)
         heavy = np.sqrt((FREEDOM + WIGGLES) / FREEDOM * np.log1p(square) / square)
-        return np.concatenate([xi[:, :2], heavy * wiggles, xi[:, SHAPE:-2], sizes], axis=1)
+        return np.concatenate([xi[:, :2], heavy * wiggles, xi[:, LINE:-2], sizes], axis=1)

@@ -16,7 +16,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr, ndtri
 
 from tacit.desk.cutting import FEWEST_BINS, reluctance
-from tacit.evaluation.model import Evidence, Floats, Model, State
+from tacit.evaluation.model import LINE, SHAPE, Evidence, Floats, Model, State
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
 LEAST_BEND, BEND, MOST_STEEP = 0.04, 0.08, 12.0
@@ -43,7 +43,7 @@ def best_fit(model: Model, rounds: int = 12) -> tuple[Floats, Floats]:
     best: tuple[float, Floats, Floats] | None = None
     for start in _STARTS:
         xi = np.zeros(model.size)
-        xi[0] = start
+        xi[0], xi[LINE:SHAPE] = start, 0.5  # at 0 shares of strays have no slope
         damping, (value, gradient, precision) = 1e-2, _local(model, xi)
         for _ in range(rounds):
             scaled = precision + damping * np.diag(np.diag(precision))
