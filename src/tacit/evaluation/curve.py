@@ -48,10 +48,11 @@ MERGED_NUMBER = 300  # draws by the model where bins are merged: each costs more
 ROOM, MORE_ROOM, LARGE_NOISE, FEW_ROWS, MOST_FOR_FEW = 1.08, 0.08, 0.1, 5.0, 0.3
 # A band holds whole curves, and needs somewhat less of that; but the more rows, the narrower it is, and the more it is
 # the model that is off: more for each tenfold of so many rows of each class, once.
-BAND_LESS, BAND_MORE, MANY_ROWS = 0.05, 0.2, 1500
-# And more where bins are full of one class while the other cannot be told from none: how many of it there are, only the
-# model says. Standard deviations of noise: a bin of more is somewhat full, or full, and one of less is empty.
-BLIND, FULL, EMPTY = 0.55, (20.0, 60.0), 2.5
+BAND_LESS, BAND_MORE, MANY_ROWS = 0.05, 0.2, 3000
+# And more where bins are full of one class while the other, of which there are many rows elsewhere, cannot be told from
+# none: how many of it there are, only the model says. In standard deviations of noise: where a bin begins to be full
+# and where it is, the same for many rows of a class, and where a bin is no longer empty.
+BLIND, FULL, MANY, EMPTY = 0.55, (20.0, 60.0), (60.0, 180.0), 2.5
 PLACES = 2.0  # rows that may go unseen beyond three, for each e-fold of bins beyond the fewest
 CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone is in 1 of 25 cases
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
@@ -299,11 +300,12 @@ class RocCurve:
 
     @property
     def _blind(self) -> float:
-        """The share of bins that are full of one class while the other cannot be told from none."""
+        """The share of bins that are full of one class while the other, of many rows, cannot be told from none."""
         merged = self._evidence.merged(MODEL_BINS)
-        fewer, more = np.sort(merged.counts, axis=0) / math.sqrt(merged.noise.variance)
-        full = np.interp(np.log(np.maximum(more, 1.0)), np.log(FULL), (0.0, 1.0))
-        return float((full * (fewer < EMPTY)).mean())
+        counts = merged.counts / math.sqrt(merged.noise.variance)
+        fewer, more = np.sort(counts, axis=0)
+        full = np.interp(more, FULL, (0.0, 1.0)) * (fewer < EMPTY)
+        return float(full.mean() * np.interp(counts.sum(axis=1).min(), MANY, (0.0, 1.0)))
 
     def _band_room(self) -> float:
         """The same for the band. Of two classes the smaller one counts more, as it does in the harmonic mean."""
