@@ -241,8 +241,9 @@ class RocCurve:
     def auc_interval(self, level: float = 0.95) -> tuple[float, float]:
         """An interval for the area under the population's curve, noise and sampling included.
 
-        It holds ``auc``, and what that would be had three rows of one class stood where they do most, since three in n
-        may go unseen. It ends at 0 or 1 where that is next to its end, and the band holds such a curve.
+        It holds ``auc``, and what that would be had three rows of one class (with many bins, up to seven) stood where
+        they do most, since three in n may go unseen. It ends at 0 or 1 where that is next to its end, and the band
+        holds such a curve.
         """
         check_level("auc_interval", level)
         if self.unknown:

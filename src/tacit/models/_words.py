@@ -40,7 +40,7 @@ COMMON = 1 / 600
 """Words of a list that are in this part of all texts keep their place however small ε is: of few rows for their ε only
 words that are far more common than the list says can stand out, and on these a list should decide little."""
 
-UNLISTED = 0.5
+UNLISTED = 0.65
 """Rarer words of a list weigh less, with the root of their frequency, but no less than this: it may lack those that
 matter."""
 
