@@ -11,7 +11,15 @@ from scipy.integrate import trapezoid
 from tacit.evaluation import posterior
 from tacit.evaluation.curve import COARSE, GRID, Draws, ModelDraws
 from tacit.evaluation.model import BROAD, D_MEAN, D_SPREAD, FREEDOM, LINE, SHAPE, STRAY, WIGGLES, Evidence, Model, Noise
-from tacit.evaluation.posterior import curves, draw, draw_bends, plain_curve, tied_bins, weighted_median
+from tacit.evaluation.posterior import (
+    curves,
+    draw,
+    draw_bends,
+    kept_positive,
+    plain_curve,
+    tied_bins,
+    weighted_median,
+)
 
 Floats = NDArray[np.float64]
 
@@ -82,6 +90,22 @@ def test_draws_of_curves_follow_the_posterior() -> None:
     assert (np.abs(np.log(ours.std(axis=0) / width)) < 0.3).all()
     wrong = shown(draw(Model(made_up(24.0)), rng, number=1000))
     assert (np.abs(np.log(wrong.std(axis=0) / width)) > 0.3).any()
+
+
+def test_bins_that_look_empty_do_not_add_up() -> None:
+    """Counts are at least 0, large ones stay as they are, and classes keep their sizes as far as small ones allow."""
+    drawn = np.random.default_rng(5).normal(0.3, 1.5, (200, 2, 32))
+    drawn[:, :, :4] += 100
+    kept = kept_positive(drawn)
+    assert (kept >= 0).all()
+    assert ((kept == 0) | (kept == drawn)).all()
+    assert (kept[:, :, :4] == drawn[:, :, :4]).all()
+    off = kept.sum(axis=2) - drawn.sum(axis=2)
+    cut_off = np.maximum(drawn, 0).sum(axis=2) - drawn.sum(axis=2)
+    assert cut_off.mean() > 10  # rows that would be there for nothing
+    assert ((off > -1e-9) & (off <= cut_off + 1e-9)).all()
+    assert off.mean() < cut_off.mean() / 4
+    assert kept_positive(np.full((1, 2, 4), -1.0)).sum() == 0
 
 
 def test_strays_score_as_the_other_class_does() -> None:

@@ -120,10 +120,23 @@ def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[F
     # population: noise of a hundred scales is less likely than a curve of another kind.
     gap = (e.counts - mean) ** 2
     misfit = np.where(gap > FAR**2 * (mean + misfit + e.noise.variance), gap, misfit)
-    sample = np.maximum(e.noise.draw_counts(e.counts[None], mean, np.sqrt(mean + misfit), rng), 0.0)
+    sample = kept_positive(e.noise.draw_counts(e.counts[None], mean, np.sqrt(mean + misfit), rng))
     gain = misfit / (misfit + mean)
     population = mean + gain * (sample - mean) + rng.standard_normal(mean.shape) * np.sqrt(gain * mean)
     return sample, np.maximum(population, 1e-6)
+
+
+def kept_positive(drawn: Floats) -> Floats:
+    """No count is below 0. What cutting them off there adds to a class is taken from its smallest counts.
+
+    Else many bins that look empty, each a little above 0 on average, would add up to rows that are not there.
+    """
+    positive = np.maximum(drawn, 0.0)
+    added = (positive - drawn).sum(axis=2, keepdims=True)
+    ascending = np.sort(positive, axis=2)
+    emptied = (np.cumsum(ascending, axis=2) < added).sum(axis=2, keepdims=True)
+    least = np.take_along_axis(ascending, np.minimum(emptied, drawn.shape[2] - 1), axis=2)
+    return np.where(positive < least, 0.0, positive)
 
 
 def draw_direct(evidence: Evidence, rng: np.random.Generator, *, number: int) -> tuple[Floats, Floats]:
@@ -135,7 +148,7 @@ def draw_direct(evidence: Evidence, rng: np.random.Generator, *, number: int) ->
     gain = prior / (prior + variance)
     shape = (number, *counts.shape)
     noise = rng.standard_normal(shape) * np.sqrt(gain * variance)
-    sample = np.maximum(level + gain * (counts - level) + noise, 0.0)
+    sample = kept_positive(level + gain * (counts - level) + noise)
     return sample, np.maximum(sample + rng.standard_normal(shape) * np.sqrt(sample), 1e-6)
 
 
