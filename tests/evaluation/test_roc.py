@@ -170,13 +170,19 @@ def normal(n0: int, n1: int, seed: int) -> tuple[NDArray[np.int64], Floats]:
 
 
 @pytest.mark.parametrize(
-    ("made", "sizes", "epsilon"),
-    [(normal, (300, 300), 1.0), (normal, (500, 80), 0.25), (normal, (5000, 100), 0.1), (broken, (300, 400), 0.25)],
+    ("made", "sizes", "epsilon", "few"),
+    [
+        (normal, (300, 300), 1.0, 26),
+        (normal, (500, 80), 0.25, 32),
+        (normal, (5000, 100), 0.1, 25),
+        (broken, (300, 400), 0.25, 22),
+    ],
 )
-def test_bands_hold_the_population(made: Any, sizes: tuple[int, int], epsilon: float) -> None:
+def test_bands_hold_the_population(made: Any, sizes: tuple[int, int], epsilon: float, few: int) -> None:
     """At 93 % the chance of fewer than 32 hits of 40 is below 1e-3.
 
-    A quarter of the width has 15 to 23, and must have few: of intervals twice as wide it would have 27 to 36.
+    A quarter of the width had 23, 26, 20 and 17 hits, and must have few: of intervals twice as wide it would have
+    had 29, 38, 30 and 28.
     """
     truth_f, truth_t, _ = metrics.roc_curve(*made(200_000, 200_000, 99))
     area = metrics.auc(truth_f, truth_t)
@@ -192,7 +198,7 @@ def test_bands_hold_the_population(made: Any, sizes: tuple[int, int], epsilon: f
         held += bool(((below <= truth) & (truth <= above)).all())
     assert hits >= 32
     assert held >= 32
-    assert narrow <= 31
+    assert narrow <= few
 
 
 def nearly_perfect(n0: int, n1: int, seed: int) -> tuple[NDArray[np.int64], Floats]:
