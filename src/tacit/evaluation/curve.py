@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import trapezoid
 from scipy.interpolate import PchipInterpolator
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from tacit.desk.cutting import FEWEST_BINS
 from tacit.desk.roc_family import Counted
@@ -45,14 +45,15 @@ MERGED_NUMBER = 300  # draws by the model where bins are merged: each costs more
 # Intervals are wider than the posterior says, for curves unlike those of the model: by this factor, and by more where
 # the release cannot correct the model, because the noise of a class total is large beside the class, or because the
 # smaller class has few rows: over their number, up to a limit.
-ROOM, MORE_ROOM, LARGE_NOISE, FEW_ROWS, MOST_FOR_FEW = 1.08, 0.08, 0.1, 5.0, 0.3
+ROOM, MORE_ROOM, LARGE_NOISE, FEW_ROWS, MOST_FOR_FEW = 1.05, 0.06, 0.1, 5.0, 0.3
 # A band holds whole curves, and needs somewhat less of that; but the more rows, the narrower it is, and the more it is
-# the model that is off: more for each tenfold of so many rows of each class, once.
-BAND_LESS, BAND_MORE, MANY_ROWS = 0.05, 0.2, 3000
+# the model that is off: more for each tenfold of so many rows of each class, up to a limit.
+BAND_LESS, BAND_MORE, MANY_ROWS, MOST_TENFOLD = 0.08, 0.12, 1000, 2.0
 # And more where bins are full of one class while the other, of which there are many rows elsewhere, cannot be told from
-# none: how many of it there are, only the model says. In standard deviations of noise: where a bin begins to be full
-# and where it is, the same for many rows of a class, and where a bin is no longer empty.
-BLIND, FULL, MANY, EMPTY = 0.55, (20.0, 60.0), (60.0, 180.0), 2.5
+# none: how many of it there are, only the model says, and where they are counts for more than how many. In standard
+# deviations of noise: where a bin begins to be full and where it is, the same for many rows of a class, and where a bin
+# is no longer empty.
+BLIND, BAND_BLIND, FULL, MANY, EMPTY = 0.5, 0.85, (20.0, 60.0), (60.0, 180.0), 2.5
 PLACES = 2.0  # rows that may go unseen beyond three, for each e-fold of bins beyond the fewest
 CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone is in 1 of 25 cases
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
@@ -71,7 +72,8 @@ class ModelDraws:
         self._state = model.unfold(draw(model, rng, number=number))
         self.sample, self.population = draw_counts(model, self._state, rng)
         self.tied = tied_bins(evidence, self.sample, rng)
-        self._bends, self._corners = draw_bends(self.population, self._state.rough, rng)
+        self._bends, self._corners, straight = draw_bends(self.population, self._state.rough, rng)
+        self._straight = self.tied | straight
         self._sags = rng.random(number)
 
     def sample_curve(self, grid: Floats) -> Floats:
@@ -85,7 +87,7 @@ class ModelDraws:
             self._state,
             self.population,
             grid,
-            self.tied,
+            self._straight,
             sags=self._sags,
             bends=self._bends,
             corners=self._corners,
@@ -269,10 +271,21 @@ class RocCurve:
         curves = self.posterior.population_curves
         low, high = _together(curves, level, self._row, self._unseen_share, self._band_room())
         low, high = np.minimum(low, self.tpr), np.maximum(high, self.tpr)
+        worst, best = self._perhaps_perfect(level)
+        low, high = np.where(worst, 0.0, low), np.where(best, 1.0, high)
         low[0] = 0.0
         low[-1] = 1.0
         low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+    def _perhaps_perfect(self, level: float) -> tuple[bool, bool]:
+        """Whether all positives may score below all negatives, and above: an area next to 0 or 1, and no more rows on
+        the wrong sides than noise explains."""
+        low, high = np.quantile(self.auc_draws(), [(1 - level) / 2, (1 + level) / 2])
+        noise = ndtri(level) * math.sqrt((self._evidence.bins - 1) * self._evidence.noise.variance)
+        next_to, counts = ROWS * self._row.max(), self._evidence.counts
+        below = low < next_to and _misplaced(counts[:, ::-1]) < noise
+        return bool(below), bool(high > 1 - next_to and _misplaced(counts) < noise)
 
     @property
     def unseen(self) -> float:
@@ -295,9 +308,13 @@ class RocCurve:
 
     def room(self) -> float:
         """How much wider than the posterior's intervals are: a public rule of the sizes, the bins and the noise."""
+        return self._usual_room() + BLIND * self._blind
+
+    def _usual_room(self) -> float:
+        """The same where all bins can tell."""
         smaller = max(float(self._evidence.counts.sum(axis=1).min()), 1.0)
         noise = min(self._evidence.doubt / LARGE_NOISE, 1.0)
-        return ROOM + MORE_ROOM * noise + min(FEW_ROWS / smaller, MOST_FOR_FEW) + BLIND * self._blind
+        return ROOM + MORE_ROOM * noise + min(FEW_ROWS / smaller, MOST_FOR_FEW)
 
     @property
     def _blind(self) -> float:
@@ -311,7 +328,8 @@ class RocCurve:
     def _band_room(self) -> float:
         """The same for the band. Of two classes the smaller one counts more, as it does in the harmonic mean."""
         size = 2 / self._row.sum()
-        return self.room() - BAND_LESS + BAND_MORE * min(max(math.log10(size / MANY_ROWS), 0.0), 1.0)
+        many = min(max(math.log10(size / MANY_ROWS), 0.0), MOST_TENFOLD)
+        return self._usual_room() - BAND_LESS + BAND_MORE * many + BAND_BLIND * self._blind
 
     @cached_property
     def metrics(self) -> Metrics:
@@ -369,6 +387,13 @@ def _together(curves: Floats, level: float, row: Floats, unseen: Floats, room: f
     least, most = _moved(middle, *unseen)
     low, high = np.minimum(middle - reach * below, least), np.maximum(middle + reach * above, most)
     return np.interp(GRID, COARSE, low), np.interp(GRID, COARSE, high)
+
+
+def _misplaced(counts: Floats) -> float:
+    """Rows on the wrong sides of the one bin in which both classes may be if they are apart: as few as can be."""
+    negatives, positives = counts
+    above, below = np.cumsum(negatives) - negatives, np.cumsum(positives[::-1])[::-1] - positives
+    return float((above + below).min())
 
 
 def _moved(middle: Floats, aside: float, up: float) -> tuple[Floats, Floats]:

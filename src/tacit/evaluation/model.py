@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from tacit.desk.cutting import MOST_EVEN, even_part
+from tacit.desk.cutting import FEWEST_BINS, MOST_EVEN, even_part
 
 Floats = NDArray[np.float64]
 
 WIGGLES = 5
 # Centre and spread of the separation, and spreads of log σ, of the first wiggle, of log-gaps and of the middle cut.
 D_MEAN, D_SPREAD, SIGMA_SPREAD, WIGGLE_SPREAD, GAP_SPREAD, MIDDLE_SPREAD = 2.0, 1.5, 0.55, 0.2, 1.0, 1.0
+SPAN_SPREAD = 1.0  # of the logarithm of all gaps together, where cuts are many: they may all be close to each other
 LINE = 2 + WIGGLES  # parameters of the curve without strays: separation, spread, wiggles
 SHAPE = LINE + 2  # and with them
 # Rows that score as if they were of the other class, as labels are wrong at times: their share of their own class is
@@ -209,7 +210,8 @@ class Model:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.bins = evidence.bins
-        self.size = SHAPE + (self.bins - 1) + 2
+        self.size = SHAPE + self.bins + 2  # middle cut, all gaps, each gap; sizes
+        self._span = SPAN_SPREAD if self.bins > FEWEST_BINS else 0.0
         least = np.sqrt(self.bins * evidence.noise.variance)
         # The chance that where a cut is says nothing about its two sides: ties cannot be cut in two, and where rows can
         # hardly steer a cut, it stays where cuts usually are.
@@ -225,7 +227,8 @@ class Model:
         square = (xi[:, 2:LINE] ** 2).sum(axis=1, keepdims=True)
         strays = np.minimum(STRAY * np.sinh(np.clip(xi[:, LINE:SHAPE], -6, 6)) ** 2, MOST_STRAY)
         rough = np.minimum(np.sqrt((FREEDOM + square) / (FREEDOM + WIGGLES)), MOST_ROUGH)
-        gaps = (d[:, None] + 3.0) / m * np.exp(GAP_SPREAD * np.clip(xi[:, SHAPE + 1 : SHAPE + m - 1], -6, 4))
+        together = np.exp(self._span * np.clip(xi[:, SHAPE + 1], -4, 4))
+        gaps = (together * (d + 3.0) / m)[:, None] * np.exp(GAP_SPREAD * np.clip(xi[:, SHAPE + 2 : SHAPE + m], -6, 4))
         steps = np.concatenate([np.zeros((len(xi), 1)), np.cumsum(gaps, axis=1)], axis=1)
         middle = -d / 2 + MIDDLE_SPREAD * np.sinh(np.clip(xi[:, SHAPE], -4, 4))  # mostly near, at times far
         z = np.clip(middle[:, None] + steps - steps[:, -1:] / 2, -_EDGE, _EDGE)

@@ -23,7 +23,9 @@ LEAST_BEND, BEND, MOST_STEEP = 0.04, 0.08, 12.0
 # Chance of a corner in a bin at the ends, or where the slope falls e⁴-fold or more: at least, and for each bin that
 # there is. The more bins, the better all else is known, and the more of what is left open is inside of them.
 LEAST_CORNERS, CORNERS, SHARP = 0.08, 0.01, 4.0
+STRAIGHT = 0.06  # chance that rows of a bin at the ends are mixed evenly: ties, or rows that no score tells apart
 TIED_SHARES, FEW_SCALES, MANY_SCALES, PLAIN, EMPTY, FAR = 1.8, 1.3, 5.8, 6.0, 0.1, 4.0
+WHOLE, ALONE_SHARES = 0.05, 1.0  # a bin whose other half is empty, in usual shares, and how heavy it must be itself
 ONE_SIDED = 1 / 3  # chance of ties where one class is nearly all in a bin and the other is not
 PROPOSALS, FRESH = 2, (0.6, 0.3)
 # How much wider proposals are than the best fit's curvature says: more where noise may be much of a class, and the
@@ -192,16 +194,20 @@ def _ends(rates: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     return shares[:, :-1] < light, shares[:, 1:] > 1 - light
 
 
-def draw_bends(counts: Floats, rough: Floats, rng: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:
-    """How far curves bend between two knots, where nothing is seen: their log-odds there, and where corners are.
+def draw_bends(
+    counts: Floats, rough: Floats, rng: np.random.Generator
+) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+    """How far curves bend between two knots, where nothing is seen, as log-odds; where corners are; what is straight.
 
-    Corners are at either end, where the first rows of a class begin, and where the slope falls steeply.
+    Corners are at either end, where the first rows of a class begin, and where the slope falls steeply. At either end
+    a curve may also be straight.
     """
     turn, (first, last) = turns(counts), _ends(rates_of(counts))
     spreads = rough * (LEAST_BEND + BEND * np.minimum(np.abs(turn), MOST_STEEP))
     chance = max(LEAST_CORNERS, CORNERS * turn.shape[1])
     corners = (first | last | (turn < -SHARP)) & (rng.random(turn.shape) < chance)
-    return spreads * rng.standard_normal(turn.shape), corners
+    straight = (first | last) & ~corners & (rng.random(turn.shape) < STRAIGHT)
+    return spreads * rng.standard_normal(turn.shape), corners, straight
 
 
 def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -209,7 +215,8 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
 
     Ties cannot be cut in two, and a curve is straight over ties. Where it is not clear, draws differ. Scores that crowd
     are no ties, and a cut may miss a crowd by chance: a bin must be so heavy that this is unlikely, unless all rows are
-    in the two end bins, as they are where scores are answers of 0 and 1. A bin that is heavy with one class alone, as a
+    in the two end bins, as they are where scores are answers of 0 and 1. It need not have more than its share if the
+    last cut left it whole. A bin that is heavy with one class alone, as a
     good classifier's near 0, is left smooth; so is one between the ends, unless it has most of both classes or its
     neighbours are empty. Where one class is nearly all in a bin with less than half of the other, either may be: such
     scores come from a good classifier's crowd near 0, and from rules that never fire wrongly. Then the median stays
@@ -227,13 +234,15 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
     around = np.pad(mass, ((0, 0), (1, 1)))
     lonely = np.maximum(around[:, :-2], around[:, 2:]) < EMPTY * share
     lonely[:, [0, -1]] = True
-    least = np.minimum(np.where(lonely, 1 / evidence.bins, 0.5), np.where(apart, EMPTY, 1.0))[:, None, :]
+    # What the last cut left whole, though it was to be halved.
+    whole = np.flip(mass.reshape(len(mass), -1, 2), axis=2).reshape(mass.shape) < WHOLE * share
+    least = np.minimum(np.where(lonely | whole, 1 / evidence.bins, 0.5), np.where(apart, EMPTY, 1.0))[:, None, :]
     parts = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1e-9)
     both = (parts > least).all(axis=1)
     one_sided = (parts.max(axis=1) > 1 - EMPTY) & (parts.min(axis=1) < 0.5)
     both &= ~one_sided | (rng.random(share.shape) < ONE_SIDED)
     plain = lonely & (weight > limit + PLAIN)
-    heavy = mass > TIED_SHARES * share * rng.uniform(0.75, 1.25, share.shape)
+    heavy = mass > np.where(whole, ALONE_SHARES, TIED_SHARES) * share * rng.uniform(0.75, 1.25, share.shape)
     return np.asarray((both | plain) & heavy & (weight > limit))
 
 
