@@ -1,20 +1,21 @@
 """How near to each other a private ROC curve and the true one can be: a limit for releases of noisy counts in bins.
 
-    TACIT_DATA=folder python benchmarks/roc_limit.py [--sets SHAPES,TWITTER] [--quick]
+    TACIT_DATA=folder python benchmarks/roc_limit.py [--quick] [--json] [--sets SHAPES,TWITTER]
 
 Everything is made as easy as can be: thresholds cost nothing and stand at the best places, all of ε is for the counts,
 and the reader knows the law of the curve up to a shift and a slope on probit paper. Then rows scatter around that law,
 counts are rows plus noise, and the best guess of the test set's curve is a linear one, whose mean error is computed,
 not simulated. The number of bins is the best one. Where noise is large beside a class (ε·n below about 30) a linear
-guess is not the best one, and the figure is no limit: it is put in brackets.
-
-``error`` is that of the default in docs/measured/roc.md's sense, from ``roc_accuracy.py``; run that beside it.
+guess is not the best one, and the figure is no limit: it is put in brackets. ``roc_accuracy.py`` measures what the
+default reaches. ``--json``: the last line is a flat object of ratios, goal ÷ limit; below 1 no such release gets there.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -78,22 +79,31 @@ def _crossing(rows: Floats, cut: int, bins: int) -> Floats:
     return np.asarray(rows.shape[1] / bins / 2 * change.ravel())
 
 
+def table(sets: list[TestSet], epsilons: tuple[float, ...]) -> Iterator[tuple[str, float]]:
+    """Print limits beside goals; yield names and ratios."""
+    print(f"{'test set':>26}  {'ε':>5}  {'limit':>7} {'bins':>5}  {'goal':>5}")
+    known = {source: populations(source) for source in dict.fromkeys(test.source for test in sets)}
+    for test in sets:
+        curves = [fine_rates(truth.scores, test) for truth in known[test.source]]
+        for epsilon, goal in zip(epsilons if curves else (), test.goals, strict=False):
+            found = [min((limit(*curve, test, epsilon, bins), bins) for bins in BINS) for curve in curves]
+            error, bins = np.mean(found, axis=0)
+            sure = epsilon * min(test.negatives, test.positives) >= FEWEST
+            shown = f"{error:.1f}" if sure else f"({error:.0f})"
+            print(f"{test.name:>26}  {epsilon:5g}  {shown:>7} {bins:5.0f}  {goal:5g}", flush=True)
+            yield f"goal_{test.name.replace(' ', '_')}_eps{epsilon:g}", float(goal / error)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", default="SHAPES,TWITTER", help="names of populations")
     parser.add_argument("--quick", action="store_true", help="one test set and one ε")
+    parser.add_argument("--json", action="store_true", help="end with one line of JSON")
+    parser.add_argument("--sets", default="SHAPES,TWITTER", help="names of populations; default: SHAPES,TWITTER")
     options = parser.parse_args()
     sets = [test for test in SETS if test.source in options.sets.split(",") and test.goals]
-    print(f"{'test set':>26}  {'ε':>5}  {'limit':>7} {'bins':>5}  {'goal':>5}")
-    for test in sets[:1] if options.quick else sets:
-        curves = [fine_rates(truth.scores, test) for truth in populations(test.source)]
-        for epsilon, goal in list(zip(EPSILONS, test.goals, strict=True))[: 1 if options.quick else None]:
-            found = [min((limit(*curve, test, epsilon, bins), bins) for bins in BINS) for curve in curves]
-            if found:
-                error, bins = np.mean(found, axis=0)
-                sure = epsilon * min(test.negatives, test.positives) >= FEWEST
-                shown = f"{error:.1f}" if sure else f"({error:.0f})"
-                print(f"{test.name:>26}  {epsilon:5g}  {shown:>7} {bins:5.0f}  {goal:5g}", flush=True)
+    ratios = dict(table(sets[:1], EPSILONS[:1]) if options.quick else table(sets, EPSILONS))
+    if options.json:
+        print(json.dumps({name: round(ratio, 3) for name, ratio in ratios.items()}))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ LEAST, MOST = Fraction(2, 100), Fraction(12, 100)  # share of ε for cuts
 CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
 HEAVY = 64  # weight of a tuple of the smaller class
 FEWEST_BINS, MOST_BINS = 4, 256
-BINS_SCALE = 0.55
+BINS_SCALE, MORE_FROM = 0.55, 5.5  # bins for each unit of ε·√n; and from where on there are more than the fewest
 FEW = 1200  # weighted rows times ε for the whole of ε: with fewer, rows can hardly steer a cut
 INWARD = 0.62  # the peak of an interval at an end of the grid: how far from that end
 CALIBRATED = 0.2  # how far the first cut's peak is from the middle of the grid to where calibrated scores have theirs
@@ -110,13 +110,14 @@ def number_of_bins(totals: Ints, epsilon: float, unit: Unit) -> int:
     """How many bins: noise grows with their number, and what they cannot show shrinks.
 
     With m bins the error of a rate has a noise part ∝ √m/(ε·n) and a part ∝ 1/√(m·n): best for m ∝ ε·√n. Of the two
-    classes the smaller one counts more, as it does in the harmonic mean.
+    classes the smaller one counts more, as it does in the harmonic mean. The fewest bins show so little of a curve that
+    twice as many are better even where the rule would have fewer.
     """
     negatives, positives = (max(int(total), 1) for total in totals)
     size = 2 / (1 / negatives + 1 / positives)
-    wanted = min(BINS_SCALE * epsilon * math.sqrt(size) / unit.max_rows, MOST_BINS)
-    depth: int = round(math.log2(max(wanted, 1.0)))
-    return min(max(1 << depth, FEWEST_BINS), MOST_BINS)
+    rows = epsilon * math.sqrt(size) / unit.max_rows
+    depth: int = round(math.log2(max(min(BINS_SCALE * rows, MOST_BINS), 1.0)))
+    return min(max(1 << depth, FEWEST_BINS if rows < MORE_FROM else 2 * FEWEST_BINS), MOST_BINS)
 
 
 def steering(totals: Ints, weights: tuple[int, int], epsilon: Fraction) -> Fraction:
