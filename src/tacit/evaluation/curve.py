@@ -57,6 +57,7 @@ BLIND, BAND_BLIND, FULL, MANY, EMPTY = 0.5, 0.85, (20.0, 60.0), (60.0, 180.0), 2
 PLACES = 2.0  # rows that may go unseen beyond three, for each e-fold of bins beyond the fewest
 CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone is in 1 of 25 cases
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
+NEXT_TO = 0.0125  # so near to 0 or 1 must an area be for its curve to be perhaps perfect, or within three rows
 CORNER = 0.001  # of an area, or of false positives: what is hidden in a corner of a curve that is nearly perfect
 MOSTLY_WRONG = 0.35  # area under a curve, with room for noise
 MODEL_BINS = 32  # beyond, bins are so full that counts speak for themselves
@@ -283,7 +284,7 @@ class RocCurve:
         the wrong sides than noise explains."""
         low, high = np.quantile(self.auc_draws(), [(1 - level) / 2, (1 + level) / 2])
         noise = ndtri(level) * math.sqrt((self._evidence.bins - 1) * self._evidence.noise.variance)
-        next_to, counts = ROWS * self._row.max(), self._evidence.counts
+        next_to, counts = min(ROWS * self._row.max(), NEXT_TO), self._evidence.counts
         below = low < next_to and _misplaced(counts[:, ::-1]) < noise
         return bool(below), bool(high > 1 - next_to and _misplaced(counts) < noise)
 
