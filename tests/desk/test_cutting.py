@@ -35,6 +35,21 @@ def test_cuts_are_paid_where_rows_can_steer_them() -> None:
     assert persons == 100
 
 
+@pytest.mark.parametrize(
+    ("totals", "epsilon", "bins"),
+    [
+        ((385, 299), 0.25, 4),
+        ((385, 299), 0.5, 8),
+        ((5000, 5000), 0.1, 8),
+        ((5000, 5000), 0.25, 8),
+        ((5000, 5000), 1.0, 32),
+    ],
+)
+def test_bins_are_few_where_noise_is_large(totals: tuple[int, int], epsilon: float, bins: int) -> None:
+    """Four are for small ε·√n alone: with 5.5 of it or more, eight are better (docs/measured/roc.md)."""
+    assert cutting.number_of_bins(np.array(totals), epsilon, Unit.row()) == bins
+
+
 @given(TOTALS, EPSILONS, st.integers(1, 1000), st.integers(0, 5))
 def test_every_plan_is_within_bounds(totals: tuple[int, int], epsilon: Fraction, rows: int, level: int) -> None:
     """Whatever noise says of the totals: shares that add up, bins that are powers of two, finite preferences."""

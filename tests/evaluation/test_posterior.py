@@ -219,6 +219,12 @@ def test_ties_are_told_from_crowds() -> None:
     assert share_tied(in_four)[[0, 3]].min() > 0.4
     five = bins_of([900.0, 0.0, 9000.0, *[0.0] * 4, 900.0], [200.0, 0.0, 700.0, *[0.0] * 4, 100.0], 60.0)
     assert share_tied(five)[2] > 0.9
+    whole = bins_of(
+        [279.0, 517.0, 976.0, 1.0, 1275.0, 0.0, 1962.0, 0.0],
+        [1462.0, 1514.0, 1031.0, 2.0, 747.0, 3.0, 251.0, 1.0],
+        80.0,
+    )
+    assert share_tied(whole)[[2, 4]].min() > 0.9  # no heavier than others, but their other halves are empty
     neighbours = bins_of([500.0, 800.0, 9000.0, 900.0, 2000.0, 800.0, 700.0, 4000.0], [900.0] * 8, 60.0)
     assert share_tied(neighbours)[1:-1].max() < 0.1
 

@@ -216,12 +216,12 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
     Ties cannot be cut in two, and a curve is straight over ties. Where it is not clear, draws differ. Scores that crowd
     are no ties, and a cut may miss a crowd by chance: a bin must be so heavy that this is unlikely, unless all rows are
     in the two end bins, as they are where scores are answers of 0 and 1. It need not have more than its share if the
-    last cut left it whole. A bin that is heavy with one class alone, as a
-    good classifier's near 0, is left smooth; so is one between the ends, unless it has most of both classes or its
-    neighbours are empty. Where one class is nearly all in a bin with less than half of the other, either may be: such
-    scores come from a good classifier's crowd near 0, and from rules that never fire wrongly. Then the median stays
-    smooth, and the band holds ties too. With so many rows that no crowd could have stayed whole, all of that is plain:
-    at an end, or alone, a heavy bin holds ties, whatever it has of either class.
+    last cut left it whole. A bin that is heavy with one class alone, as a good classifier's near 0, is left smooth; so
+    is one between the ends, unless it has most of both classes or its neighbours are empty. Where one class is nearly
+    all in a bin with less than half of the other, either may be: such scores come from a good classifier's crowd near
+    0, and from rules that never fire wrongly. Then the median stays smooth, and the band holds ties too. With so many
+    rows that no crowd could have stayed whole, all of that is plain: at an end, or alone, a heavy bin holds ties,
+    whatever it has of either class.
     """
     mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
     total = mass.sum(axis=1, keepdims=True)
