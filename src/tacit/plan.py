@@ -34,6 +34,9 @@ LARGEST = 1_000_000
 LEAST_EPSILON, MOST_EPSILON = 0.01, 20.0
 """Where an ε for a wanted precision is looked for."""
 
+STEADY = 5
+"""Runs, at least, behind each width on the way there: they jump where the number of bins does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Expected:
@@ -281,7 +284,7 @@ class _Case:
 
         def width(epsilon: float) -> float:
             budget = Budget(round(epsilon, 6), delta)
-            return _width([self._curve(budget, seed) for seed in range(self.repeats)])
+            return _width([self._curve(budget, seed) for seed in range(max(self.repeats, STEADY))])
 
         best = width(MOST_EPSILON)
         if best > auc_width:
