@@ -23,7 +23,7 @@ from tacit.desk.scores import Binned
 from tacit.evaluation.display import plot_roc, roc_html
 from tacit.evaluation.intervals import ROWS, check_level, widened
 from tacit.evaluation.metrics import Metrics
-from tacit.evaluation.model import Evidence, Floats, Model, Noise
+from tacit.evaluation.model import Evidence, Floats, Model
 from tacit.evaluation.places import Paths, Places, fine_cells, inner_grid
 from tacit.evaluation.posterior import (
     curves,
@@ -178,18 +178,6 @@ class Draws:
         return Places(cuts, paths, generator(self._evidence, b"places"))
 
 
-def read_evidence(binned: Binned) -> Evidence:
-    """Turn a release into evidence, from the highest scores down."""
-    heavy = max(binned.weights)
-    weights = binned.weights[0] / heavy, binned.weights[1] / heavy
-    return Evidence(
-        counts=np.stack([c[::-1].astype(np.float64) for c in binned.counts]),
-        noise=Noise.of(binned.noise_scale, binned.gaussian),
-        weights=weights,
-        balance=Noise.of(1 / (binned.level_rate * heavy)),
-    )
-
-
 class RocCurve:
     """A private ROC curve, made by :func:`tacit.roc_curve`.
 
@@ -208,7 +196,7 @@ class RocCurve:
 
     def __init__(self, binned: Binned, score_range: tuple[float, float], pos_label: Any) -> None:
         self._binned = binned
-        self._evidence = read_evidence(binned)
+        self._evidence = Evidence.of(binned)
         self.score_range = score_range
         self.pos_label = pos_label
         noise = math.sqrt(self._evidence.bins * self._evidence.noise.variance)
@@ -284,9 +272,9 @@ class RocCurve:
         the wrong sides than noise explains."""
         low, high = np.quantile(self.auc_draws(), [(1 - level) / 2, (1 + level) / 2])
         noise = ndtri(level) * math.sqrt((self._evidence.bins - 1) * self._evidence.noise.variance)
-        next_to, counts = min(ROWS * self._row.max(), NEXT_TO), self._evidence.counts
-        below = low < next_to and _misplaced(counts[:, ::-1]) < noise
-        return bool(below), bool(high > 1 - next_to and _misplaced(counts) < noise)
+        next_to = min(ROWS * self._row.max(), NEXT_TO)
+        below = low < next_to and self._evidence.turned().misplaced < noise
+        return bool(below), bool(high > 1 - next_to and self._evidence.misplaced < noise)
 
     @property
     def unseen(self) -> float:
@@ -388,13 +376,6 @@ def _together(curves: Floats, level: float, row: Floats, unseen: Floats, room: f
     least, most = _moved(middle, *unseen)
     low, high = np.minimum(middle - reach * below, least), np.maximum(middle + reach * above, most)
     return np.interp(GRID, COARSE, low), np.interp(GRID, COARSE, high)
-
-
-def _misplaced(counts: Floats) -> float:
-    """Rows on the wrong sides of the one bin in which both classes may be if they are apart: as few as can be."""
-    negatives, positives = counts
-    above, below = np.cumsum(negatives) - negatives, np.cumsum(positives[::-1])[::-1] - positives
-    return float((above + below).min())
 
 
 def _moved(middle: Floats, aside: float, up: float) -> tuple[Floats, Floats]:

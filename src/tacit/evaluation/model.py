@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from tacit.desk.cutting import FEWEST_BINS, MOST_EVEN, even_part
+from tacit.desk.scores import Binned
 
 Floats = NDArray[np.float64]
 
@@ -115,6 +116,17 @@ class Evidence:
     weights: tuple[float, float]
     balance: Noise
 
+    @classmethod
+    def of(cls, binned: Binned) -> Evidence:
+        """Turn a release into evidence, from the highest scores down."""
+        heavy = max(binned.weights)
+        return cls(
+            counts=np.stack([c[::-1].astype(np.float64) for c in binned.counts]),
+            noise=Noise.of(binned.noise_scale, binned.gaussian),
+            weights=(binned.weights[0] / heavy, binned.weights[1] / heavy),
+            balance=Noise.of(1 / (binned.level_rate * heavy)),
+        )
+
     @property
     def bins(self) -> int:
         """How many bins there are."""
@@ -138,6 +150,13 @@ class Evidence:
         """By how much rows could change the log-probability of cuts: of one on each level, together."""
         rows = float(np.dot(self.weights, np.maximum(self.counts.sum(axis=1), 1.0)))
         return (self.bins.bit_length() - 1) * rows / self.balance.scale
+
+    @property
+    def misplaced(self) -> float:
+        """Rows on the wrong sides of the one bin in which both classes may be if they are apart: as few as can be."""
+        negatives, positives = self.counts
+        above, below = np.cumsum(negatives) - negatives, np.cumsum(positives[::-1])[::-1] - positives
+        return float((above + below).min())
 
     def turned(self) -> Evidence:
         """The same for scores that were turned around: the lowest are the highest."""
