@@ -104,6 +104,12 @@ class Scores:
         """How many negatives and positives there are."""
         return self._seal(self.__sums[:, -1], Sensitivity.of_row_counts(self._bound), "rows by class (2)")
 
+    def crowded(self, most: int) -> Exact:
+        """How many rows there are in cells beyond the first ``most`` of each: ties, if that is far above usual."""
+        beyond = np.maximum(self.__cells.sum(axis=0) - most, 0).sum()
+        query = f"rows beyond the first {most} of their cell"
+        return self._seal(np.array([beyond]), Sensitivity.of_crowded_rows(self._bound, most), query)
+
     def counts(self, cuts: tuple[Ints, Ints]) -> Exact:
         """Negatives between their cuts, then positives between theirs; cuts are cells in ascending order."""
         parts = [np.diff(self.__sums[y, c]) for y, c in enumerate(cuts)]

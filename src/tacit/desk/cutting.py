@@ -21,6 +21,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 LEAST, MOST = Fraction(2, 100), Fraction(12, 100)  # share of ε for cuts
+CROWDS = 8  # so many crowds fill a usual bin
+SURELY, MORE_FOR_TIES, MOST_FOR_TIES = 2.0, 2, 32  # scales of noise by which most rows must be tied; then bins are so many times as many
 CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
 HEAVY = 64  # weight of a tuple of the smaller class
 FEWEST_BINS, MOST_BINS = 4, 256
@@ -58,9 +60,11 @@ class Cutting:
     middle: float
 
     @classmethod
-    def of(cls, totals: Ints, noise: float, epsilon: Fraction, unit: Unit) -> Cutting:
-        """The plan for noisy class totals with that scale of noise, and the ε of the whole curve."""
+    def of(cls, totals: Ints, noise: float, ties: tuple[int, float], epsilon: Fraction, unit: Unit) -> Cutting:
+        """The plan for noisy class totals with that scale of noise, ties with theirs, and the ε of the whole curve."""
         bins, weights = number_of_bins(totals, float(epsilon), unit), class_weights(totals, noise)
+        if ties[0] - SURELY * ties[1] > max(int(totals.sum()), 1) / 2:
+            bins = max(bins, min(MORE_FOR_TIES * bins, MOST_FOR_TIES))
         strength = steering(totals, weights, epsilon / unit.max_rows)
         share = cutting_share(strength, bins.bit_length() - 1)
         nats = float(min(share * strength / 2, Fraction(PLENTY)))
@@ -118,6 +122,12 @@ def number_of_bins(totals: Ints, epsilon: float, unit: Unit) -> int:
     rows = epsilon * math.sqrt(size) / unit.max_rows
     depth: int = round(math.log2(max(min(BINS_SCALE * rows, MOST_BINS), 1.0)))
     return min(max(1 << depth, FEWEST_BINS if rows < MORE_FROM else 2 * FEWEST_BINS), MOST_BINS)
+
+
+def a_crowd(totals: Ints, epsilon: Fraction, unit: Unit) -> int:
+    """How many rows of one cell are none of its ties: an eighth of a usual bin."""
+    rows = int(np.maximum(totals, 1).sum())
+    return max(rows // (CROWDS * number_of_bins(totals, float(epsilon), unit)), 4)
 
 
 def steering(totals: Ints, weights: tuple[int, int], epsilon: Fraction) -> Fraction:

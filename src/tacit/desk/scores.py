@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.scores import Scores
-from tacit.desk.cutting import Cutting, candidate_cuts
+from tacit.desk.cutting import Cutting, a_crowd, candidate_cuts
 from tacit.desk.noise import additive_noise, noise_scale
 from tacit.desk.payer import one_off
 from tacit.ledger import Account
@@ -30,6 +30,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 TOTALS = Fraction(3, 100)  # share of ε; thresholds get that of their plan, and the counts the rest
+TIES = Fraction(1, 100)  # share of ε for the number of tied rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,10 @@ class Binned:
         Noisy counts of negatives and of positives, from the lowest scores to the highest.
     totals : array of integers
         Noisy class totals: negatives, positives.
-    noise_scale, totals_scale : float
-        Scale of the noise on counts and on totals.
+    tied, crowd : int
+        Noisy number of rows beyond the first ``crowd`` of their cell: of ties.
+    noise_scale, totals_scale, tied_scale : float
+        Scale of the noise on counts, on totals and on the number of ties.
     gaussian : bool
         Whether the noise on the counts is Gaussian, not Laplace.
     weights : (int, int)
@@ -58,8 +61,11 @@ class Binned:
     cuts: Ints
     counts: tuple[Ints, Ints]
     totals: Ints
+    tied: int
+    crowd: int
     noise_scale: float
     totals_scale: float
+    tied_scale: float
     gaussian: bool
     weights: tuple[int, int]
     level_rate: float
@@ -107,20 +113,27 @@ def release_counted(
     counting.scale(sensitivity)  # an ε too small for any noise is refused before it is charged
     purse = Purse(account, name, budget, version=scores.version, random_state=random_state)
     first = purse.release(scores.totals(), counting)
-    plan = Cutting.of(first.values, float(counting.scale(sensitivity)), epsilon, unit)
+    crowd = a_crowd(first.values, epsilon, unit)
+    looking = DiscreteLaplace(TIES * epsilon)
+    second = purse.release(scores.crowded(crowd), looking)
+    tied, tied_scale = int(second.values[0]), noise_scale(looking, sensitivity)
+    plan = Cutting.of(first.values, float(counting.scale(sensitivity)), (tied, tied_scale), epsilon, unit)
     level = SelectEach(plan.share * epsilon / plan.depth)
     cuts = np.array([0, CELLS])
     for _ in range(plan.depth):
         cuts = _halve(purse, scores, cuts, plan, level)
-    mechanism = additive_noise((1 - TOTALS - plan.share) * epsilon, budget.exact_delta, sensitivity)
+    mechanism = additive_noise((1 - TOTALS - TIES - plan.share) * epsilon, budget.exact_delta, sensitivity)
     last = purse.release(scores.counts((cuts, cuts)), mechanism, last=True)
     gaussian = isinstance(mechanism, DiscreteGaussian)
     return Binned(
         cuts=cuts,
         counts=(last.values[: plan.bins], last.values[plan.bins :]),
         totals=first.values,
+        tied=tied,
+        crowd=crowd,
         noise_scale=noise_scale(mechanism, sensitivity),
         totals_scale=noise_scale(counting, sensitivity),
+        tied_scale=tied_scale,
         gaussian=gaussian,
         weights=plan.weights,
         level_rate=float(level.epsilon) / (2 * max(plan.weights) * unit.max_rows),

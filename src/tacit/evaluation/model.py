@@ -29,7 +29,7 @@ LINE = 2 + WIGGLES  # parameters of the curve without strays: separation, spread
 SHAPE = LINE + 2  # and with them
 # Rows that score as if they were of the other class, as labels are wrong at times: their share of their own class is
 # this times sinh² of a normal deviate. Half of all shares are below .0002, one in twenty is above .005.
-STRAY, MOST_STRAY = 0.0004, 0.3
+STRAY, STRAY_TAIL, MOST_STRAY = 0.0003, 1.25, 0.3
 USUAL_SLOPE = 0.3  # how far from 1 slopes on probit paper usually are, as a logarithm
 FREEDOM, MOST_ROUGH = 3.0, 4.0  # wiggles have a t-distribution together: some curves are far rougher than others
 MISFIT = 0.06  # relative standard deviation of a bin's share around a smooth curve of middling roughness
@@ -115,6 +115,9 @@ class Evidence:
     noise: Noise
     weights: tuple[float, float]
     balance: Noise
+    tied: float
+    tied_noise: Noise
+    crowd: int
 
     @classmethod
     def of(cls, binned: Binned) -> Evidence:
@@ -125,6 +128,9 @@ class Evidence:
             noise=Noise.of(binned.noise_scale, binned.gaussian),
             weights=(binned.weights[0] / heavy, binned.weights[1] / heavy),
             balance=Noise.of(1 / (binned.level_rate * heavy)),
+            tied=float(binned.tied),
+            tied_noise=Noise.of(binned.tied_scale),
+            crowd=binned.crowd,
         )
 
     @property
@@ -180,6 +186,7 @@ class State:
     wiggles: Floats
     strays: Floats
     rough: Floats
+    tied: float
     z: Floats
     fpr: Floats
     tpr: Floats
@@ -188,9 +195,11 @@ class State:
 
     @property
     def misfit(self) -> Floats:
-        """Variances of what no smooth curve shows: more for rougher curves, and in the tails, as for rare rows."""
+        """Variances of what no smooth curve shows: more for rougher curves, and in the tails, as for rare rows; and
+        with ties, of which a bin has any number."""
         usual = self.expected.mean(axis=2, keepdims=True)
-        return np.asarray((MISFIT * self.rough[:, :, None]) ** 2 * self.expected * np.maximum(self.expected, usual))
+        share = (MISFIT * self.rough[:, :, None]) ** 2 + self.tied**2
+        return np.asarray(share * self.expected * np.maximum(self.expected, usual))
 
     @property
     def usual(self) -> Floats:
@@ -234,7 +243,10 @@ class Model:
         least = np.sqrt(self.bins * evidence.noise.variance)
         # The chance that where a cut is says nothing about its two sides: ties cannot be cut in two, and where rows can
         # hardly steer a cut, it stays where cuts usually are.
-        self._loose = max(TIES, 1 - even_part(evidence.nats) / MOST_EVEN)
+        rows = max(float(evidence.counts.sum()), 1.0)
+        surely = min(max((evidence.tied - 2 * evidence.tied_noise.scale) / rows, 0.0), 0.95)
+        self._tied = surely / (1 - surely)
+        self._loose = max(TIES, 1 - even_part(evidence.nats) / MOST_EVEN, surely)
         self._center = np.log(np.maximum(evidence.counts.sum(axis=1), least) + 1.0)
 
     def unfold(self, xi: Floats) -> State:
@@ -244,7 +256,7 @@ class Model:
         sigma = np.exp(SIGMA_SPREAD * np.clip(xi[:, 1], -6, 6))
         wiggles = xi[:, 2:LINE] * (WIGGLE_SPREAD / np.arange(1, WIGGLES + 1))
         square = (xi[:, 2:LINE] ** 2).sum(axis=1, keepdims=True)
-        strays = np.minimum(STRAY * np.sinh(np.clip(xi[:, LINE:SHAPE], -6, 6)) ** 2, MOST_STRAY)
+        strays = np.minimum(STRAY * np.sinh(STRAY_TAIL * np.clip(xi[:, LINE:SHAPE], -5, 5)) ** 2, MOST_STRAY)
         rough = np.minimum(np.sqrt((FREEDOM + square) / (FREEDOM + WIGGLES)), MOST_ROUGH)
         together = np.exp(self._span * np.clip(xi[:, SHAPE + 1], -4, 4))
         gaps = (together * (d + 3.0) / m)[:, None] * np.exp(GAP_SPREAD * np.clip(xi[:, SHAPE + 2 : SHAPE + m], -6, 4))
@@ -256,7 +268,7 @@ class Model:
         rates = np.stack([fpr, tpr], axis=1)
         shares = np.diff(rates, axis=2, prepend=0.0, append=1.0)
         expected = np.maximum(shares * sizes[:, :, None], _LEAST)
-        return State(d, 1 / sigma, wiggles, strays, rough, z, fpr, tpr, sizes, expected)
+        return State(d, 1 / sigma, wiggles, strays, rough, self._tied, z, fpr, tpr, sizes, expected)
 
     def balances(self, state: State, variances: Floats) -> tuple[Floats, Floats, Floats]:
         """For each cut, the last level first: weight above minus below, its spread in a sample, and both together.
@@ -280,7 +292,7 @@ class Model:
         state = self.unfold(xi)
         e = self.evidence
         fit = (e.counts - state.expected) / np.sqrt(
-            e.noise.variance + state.expected + (FIRST_MISFIT * state.expected) ** 2
+            e.noise.variance + state.expected + (FIRST_MISFIT**2 + self._tied**2) * state.expected**2
         )
         gap, spread, total = self.balances(state, state.expected + state.misfit)
         balance = gap * np.sqrt(1 / (e.balance.variance + spread**2) + 3 / total**2)

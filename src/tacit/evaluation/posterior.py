@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr, ndtri
 
-from tacit.desk.cutting import FEWEST_BINS, reluctance
+from tacit.desk.cutting import CROWDS, FEWEST_BINS, MOST_EVEN, even_part
 from tacit.evaluation.model import LINE, SHAPE, Evidence, Floats, Model, State
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
@@ -24,9 +24,11 @@ LEAST_BEND, BEND, MOST_STEEP = 0.04, 0.08, 12.0
 # there is. The more bins, the better all else is known, and the more of what is left open is inside of them.
 LEAST_CORNERS, CORNERS, SHARP = 0.08, 0.01, 4.0
 STRAIGHT = 0.06  # chance that rows of a bin at the ends are mixed evenly: ties, or rows that no score tells apart
-TIED_SHARES, FEW_SCALES, MANY_SCALES, PLAIN, EMPTY, FAR = 1.8, 1.3, 5.8, 6.0, 0.1, 4.0
-WHOLE, ALONE_SHARES = 0.05, 1.0  # a bin whose other half is empty, in usual shares, and how heavy it must be itself
-ONE_SIDED = 1 / 3  # chance of ties where one class is nearly all in a bin and the other is not
+FAR = 4.0
+RARE, APART = 0.3, 0.6  # how much rarer than the other a class is in a bin, and the chance that it is not tied there
+LOOSE, MOST_UNEVEN = 0.05, 8.0
+SOME_TIES = 0.1  # chance that scores are tied, before that was asked
+WHOLE, ALONE, SEVERAL = 0.05, 3.0, 0.5  # parts of a usual bin that its other half has, or it has itself, if one score has it alone; chance of several
 PROPOSALS, FRESH = 2, (0.6, 0.3)
 # How much wider proposals are than the best fit's curvature says: more where noise may be much of a class, and the
 # posterior is far from normal.
@@ -124,8 +126,8 @@ def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[F
     misfit = np.where(gap > FAR**2 * (mean + misfit + e.noise.variance), gap, misfit)
     sample = kept_positive(e.noise.draw_counts(e.counts[None], mean, np.sqrt(mean + misfit), rng))
     gain = misfit / (misfit + mean)
-    population = mean + gain * (sample - mean) + rng.standard_normal(mean.shape) * np.sqrt(gain * mean)
-    return sample, np.maximum(population, 1e-6)
+    usual = np.maximum(mean + gain * (sample - mean), 1e-6)
+    return sample, rng.gamma(usual / gain, gain)
 
 
 def kept_positive(drawn: Floats) -> Floats:
@@ -211,39 +213,58 @@ def draw_bends(
 
 
 def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Bins that hold ties: far more than their share, and of both classes, although cuts were chosen to balance them.
+    """Bins that hold ties, the heaviest first, as far as the number of tied rows goes: a curve is straight over them.
 
-    Ties cannot be cut in two, and a curve is straight over ties. Where it is not clear, draws differ. Scores that crowd
-    are no ties, and a cut may miss a crowd by chance: a bin must be so heavy that this is unlikely, unless all rows are
-    in the two end bins, as they are where scores are answers of 0 and 1. It need not have more than its share if the
-    last cut left it whole. A bin that is heavy with one class alone, as a good classifier's near 0, is left smooth; so
-    is one between the ends, unless it has most of both classes or its neighbours are empty. Where one class is nearly
-    all in a bin with less than half of the other, either may be: such scores come from a good classifier's crowd near
-    0, and from rules that never fire wrongly. Then the median stays smooth, and the band holds ties too. With so many
-    rows that no crowd could have stayed whole, all of that is plain: at an end, or alone, a heavy bin holds ties,
-    whatever it has of either class.
+    A bin that is no heavier than others may hold several, and one in which a class is rare may hold ties of the other
+    alone, unless so many rows are tied that those of the rare class must be: then draws differ.
     """
     mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
-    total = mass.sum(axis=1, keepdims=True)
-    share = total / evidence.bins
-    apart = mass[:, [0, -1]].sum(axis=1, keepdims=True) > (1 - EMPTY) * total
-    # A cut that misses a crowd is likely where cuts are held back; the last ones were sought in narrow intervals.
-    held = reluctance(evidence.nats) - math.log(evidence.bins / FEWEST_BINS)
-    limit = held + np.where(apart, FEW_SCALES, MANY_SCALES) + rng.logistic(size=share.shape)
-    weight = mass / evidence.balance.scale
-    around = np.pad(mass, ((0, 0), (1, 1)))
-    lonely = np.maximum(around[:, :-2], around[:, 2:]) < EMPTY * share
-    lonely[:, [0, -1]] = True
-    # What the last cut left whole, though it was to be halved.
+    share = mass.sum(axis=1, keepdims=True) / evidence.bins
+    rows = counts.sum(axis=(1, 2))[:, None]
+    tied = draw_tied(evidence, rows[:, 0], rng)[:, None]
+    order = np.argsort(-mass, axis=1)
+    excess = np.take_along_axis(np.maximum(counts.sum(axis=1) - evidence.crowd, 1e-9), order, axis=1)
+    found = np.zeros(mass.shape, dtype=bool)
+    np.put_along_axis(found, order, tied - np.cumsum(excess, axis=1) >= -excess / 2, axis=1)
     whole = np.flip(mass.reshape(len(mass), -1, 2), axis=2).reshape(mass.shape) < WHOLE * share
-    least = np.minimum(np.where(lonely | whole, 1 / evidence.bins, 0.5), np.where(apart, EMPTY, 1.0))[:, None, :]
+    several = (mass < ALONE * share) & ~whole & (rng.random(mass.shape) < SEVERAL)
     parts = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1e-9)
-    both = (parts > least).all(axis=1)
-    one_sided = (parts.max(axis=1) > 1 - EMPTY) & (parts.min(axis=1) < 0.5)
-    both &= ~one_sided | (rng.random(share.shape) < ONE_SIDED)
-    plain = lonely & (weight > limit + PLAIN)
-    heavy = mass > np.where(whole, ALONE_SHARES, TIED_SHARES) * share * rng.uniform(0.75, 1.25, share.shape)
-    return np.asarray((both | plain) & heavy & (weight > limit))
+    untied = rows * (1 - 1 / CROWDS) - tied
+    apart = (parts.min(axis=1) < RARE * parts.max(axis=1)) & (untied > counts.min(axis=1) / 2)
+    return found & ~several & ~(apart & (rng.random(mass.shape) < APART))
+
+
+def draw_tied(evidence: Evidence, rows: Floats, rng: np.random.Generator) -> Floats:
+    """Draw the number of tied rows: usually none, else anything up to all rows."""
+    scale, released = evidence.tied_noise.scale, evidence.tied
+    none = (1 - SOME_TIES) * math.exp(-abs(released) / scale - unevenness(evidence))
+    # The law of the noise around an even number between 0 and all rows, cut off there.
+    low, high = (_laplace_cdf((end - released) / scale) for end in (0.0, rows))
+    some = SOME_TIES * 2 * scale * (high - low) / np.maximum(rows, 1.0)
+    places = low + (high - low) * rng.random(rows.shape)
+    drawn = released + scale * _laplace_quantile(places)
+    return np.where(rng.random(rows.shape) * (none + some) < none, 0.0, np.clip(drawn, 0.0, rows))
+
+
+def unevenness(evidence: Evidence) -> float:
+    """How much likelier sides of cuts as uneven as these are with ties, which cannot be cut, as a logarithm."""
+    mass = np.maximum(np.dot(evidence.weights, evidence.counts), 0.0)
+    scale, loose = evidence.balance.scale, max(LOOSE, 1 - even_part(evidence.nats) / MOST_EVEN)
+    found = 0.0
+    while len(mass) > 1:
+        gaps, mass = np.abs(mass[::2] - mass[1::2]), mass[::2] + mass[1::2]
+        ways = np.maximum(mass / scale, 1.0)  # even places for a cut, of which one is next to the best
+        found -= float(np.log(loose + (1 - loose) * ways * np.exp(-gaps / scale)).sum())
+    return min(max(found, -MOST_UNEVEN), MOST_UNEVEN)
+
+
+def _laplace_cdf(x: Any) -> Any:
+    return np.where(x < 0, np.exp(np.minimum(x, 0.0)) / 2, 1 - np.exp(-np.maximum(x, 0.0)) / 2)
+
+
+def _laplace_quantile(p: Floats) -> Floats:
+    p = np.clip(p, 1e-12, 1 - 1e-12)
+    return np.where(p < 0.5, np.log(2 * p), -np.log(2 * (1 - p)))
 
 
 def plain_curve(counts: Floats, grid: Floats, tied: NDArray[np.bool_]) -> Floats:

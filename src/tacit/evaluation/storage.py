@@ -89,7 +89,7 @@ def _binned(release: dict[str, Any], bins: int) -> Binned:
     release["counts"] = tuple(np.array(part, dtype=np.int64) for part in release["counts"])
     release["weights"] = tuple(int(weight) for weight in release["weights"])
     binned = Binned(**release)
-    scales = (binned.noise_scale, binned.totals_scale, binned.level_rate)
+    scales = (binned.noise_scale, binned.totals_scale, binned.tied_scale, binned.level_rate)
     fits = (
         [len(part) for part in binned.counts] == [bins, bins]
         and len(binned.totals) == len(binned.weights) == 2

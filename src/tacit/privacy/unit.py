@@ -191,6 +191,12 @@ class Sensitivity:
         return cls(l1=m, l2_squared=m * m, linf=m, monotone=True, why=why)
 
     @classmethod
+    def of_crowded_rows(cls, bound: Bound, most: int) -> Sensitivity:
+        """Rows beyond the first ``most`` of each of many disjoint cells: a row is in one cell, and adds 0 or 1."""
+        why = f"{bound.rows} row(s) a unit, each adding 1 or, among the first {most} of its cell, nothing"
+        return replace(cls.of_row_counts(bound), why=why, proof="docs/proofs/roc.md")
+
+    @classmethod
     def of_whole_rows(cls, bound: Bound) -> Sensitivity:
         """Rows that a mechanism opens whole and limits one by one: a unit is so many rows."""
         why = f"{bound.rows} row(s) a unit, each of which pays for the answers about it from its own accounts"
