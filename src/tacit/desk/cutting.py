@@ -21,8 +21,14 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 LEAST, MOST = Fraction(2, 100), Fraction(12, 100)  # share of ε for cuts
+TIES = Fraction(5, 1000), Fraction(20, 1000)  # share of ε for the number of tied rows: at least, at most
+ENOUGH, TOO_LITTLE = Fraction(15), Fraction(4)  # rows over the scale of its noise: enough, and too little to tell
 CROWDS = 8  # so many crowds fill a usual bin
-SURELY, MORE_FOR_TIES, MOST_FOR_TIES = 2.0, 2, 32  # scales of noise by which most rows must be tied; then bins are so many times as many
+SURELY, MORE_FOR_TIES, MOST_FOR_TIES = (
+    2.0,
+    2,
+    32,
+)  # scales of noise by which most rows must be tied; then bins are so many times as many
 CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
 HEAVY = 64  # weight of a tuple of the smaller class
 FEWEST_BINS, MOST_BINS = 4, 256
@@ -122,6 +128,16 @@ def number_of_bins(totals: Ints, epsilon: float, unit: Unit) -> int:
     rows = epsilon * math.sqrt(size) / unit.max_rows
     depth: int = round(math.log2(max(min(BINS_SCALE * rows, MOST_BINS), 1.0)))
     return min(max(1 << depth, FEWEST_BINS if rows < MORE_FROM else 2 * FEWEST_BINS), MOST_BINS)
+
+
+def ties_share(totals: Ints, epsilon: Fraction, unit: Unit) -> Fraction:
+    """The share of ε for the number of tied rows: enough for noise of a fifteenth of all rows, and within bounds.
+
+    Where even the most would drown in noise, the least is paid.
+    """
+    strength = max(int(totals.sum()), 1) * epsilon / unit.max_rows
+    least, most = TIES
+    return least if strength * most < TOO_LITTLE else min(max(ENOUGH / strength, least), most)
 
 
 def a_crowd(totals: Ints, epsilon: Fraction, unit: Unit) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.scores import Scores
-from tacit.desk.cutting import Cutting, a_crowd, candidate_cuts
+from tacit.desk.cutting import Cutting, a_crowd, candidate_cuts, ties_share
 from tacit.desk.noise import additive_noise, noise_scale
 from tacit.desk.payer import one_off
 from tacit.ledger import Account
@@ -30,7 +30,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 TOTALS = Fraction(3, 100)  # share of ε; thresholds get that of their plan, and the counts the rest
-TIES = Fraction(1, 100)  # share of ε for the number of tied rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ def release_counted(
     purse = Purse(account, name, budget, version=scores.version, random_state=random_state)
     first = purse.release(scores.totals(), counting)
     crowd = a_crowd(first.values, epsilon, unit)
-    looking = DiscreteLaplace(TIES * epsilon)
+    looking = DiscreteLaplace(ties_share(first.values, epsilon, unit) * epsilon)
     second = purse.release(scores.crowded(crowd), looking)
     tied, tied_scale = int(second.values[0]), noise_scale(looking, sensitivity)
     plan = Cutting.of(first.values, float(counting.scale(sensitivity)), (tied, tied_scale), epsilon, unit)
@@ -122,7 +121,7 @@ def release_counted(
     cuts = np.array([0, CELLS])
     for _ in range(plan.depth):
         cuts = _halve(purse, scores, cuts, plan, level)
-    mechanism = additive_noise((1 - TOTALS - TIES - plan.share) * epsilon, budget.exact_delta, sensitivity)
+    mechanism = additive_noise((1 - TOTALS - plan.share) * epsilon - looking.epsilon, budget.exact_delta, sensitivity)
     last = purse.release(scores.counts((cuts, cuts)), mechanism, last=True)
     gaussian = isinstance(mechanism, DiscreteGaussian)
     return Binned(

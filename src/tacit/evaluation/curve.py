@@ -26,9 +26,9 @@ from tacit.evaluation.metrics import Metrics
 from tacit.evaluation.model import Evidence, Floats, Model
 from tacit.evaluation.places import Paths, Places, fine_cells, inner_grid
 from tacit.evaluation.posterior import (
+    Inside,
     curves,
     draw,
-    draw_bends,
     draw_counts,
     draw_direct,
     generator,
@@ -62,6 +62,7 @@ CORNER = 0.001  # of an area, or of false positives: what is hidden in a corner 
 MOSTLY_WRONG = 0.35  # area under a curve, with room for noise
 MODEL_BINS = 32  # beyond, bins are so full that counts speak for themselves
 COARSE = np.unique(np.concatenate([np.linspace(0.0, 1.0, 101), ndtr(np.linspace(-4.0, 4.0, 41))]))
+KNEES = (0.02, 0.15, 0.5, 0.85, 0.98)  # quantiles of the places of knees, at which curves are worked out too
 GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), ndtr(np.linspace(-4.5, 4.5, 121))]))
 
 
@@ -72,9 +73,8 @@ class ModelDraws:
         rng, model = generator(evidence), Model(evidence)
         self._state = model.unfold(draw(model, rng, number=number))
         self.sample, self.population = draw_counts(model, self._state, rng)
-        self.tied = tied_bins(evidence, self.sample, rng)
-        self._bends, self._corners, straight = draw_bends(self.population, self._state.rough, rng)
-        self._straight = self.tied | straight
+        self.tied, untied = tied_bins(evidence, self.sample, rng)
+        self._inside = Inside.draw(evidence, self.population, self._state.rough, untied, rng)
         self._sags = rng.random(number)
 
     def sample_curve(self, grid: Floats) -> Floats:
@@ -84,15 +84,7 @@ class ModelDraws:
 
     def population_curves(self, grid: Floats) -> Floats:
         """Curves of populations that fit the release, with the bends that it cannot show."""
-        return curves(
-            self._state,
-            self.population,
-            grid,
-            self._straight,
-            sags=self._sags,
-            bends=self._bends,
-            corners=self._corners,
-        )
+        return curves(self._state, self.population, grid, self.tied, sags=self._sags, inside=self._inside)
 
     @cached_property
     def paths(self) -> Paths:
@@ -118,7 +110,7 @@ class Draws:
         if self._direct:
             rng = generator(self._evidence)
             sample, population = draw_direct(self._evidence, rng, number=number)
-            tied = tied_bins(self._evidence, sample, rng)
+            tied, _ = tied_bins(self._evidence, sample, rng)
         else:
             sample, population, tied = self._modelled.sample, self._modelled.population, self._modelled.tied
         way = -1 if self._turned else 1
@@ -132,15 +124,16 @@ class Draws:
     def best_guess(self) -> Floats:
         """The test set's curve on the grid: the median of its draws, which is best under the area between curves."""
         if self._direct:
-            return plain_curve(self.sample.mean(axis=0), GRID, np.median(self.tied, axis=0) > 0.5)
-        middle = self._modelled.sample_curve(COARSE)
+            return plain_curve(self.sample.mean(axis=0), self.grid, np.median(self.tied, axis=0) > 0.5)
+        middle = self._modelled.sample_curve(self._turn(self.coarse))
         middle[0], middle[-1] = 0.0, 1.0
-        return self._right_way(np.asarray(PchipInterpolator(COARSE, np.maximum.accumulate(middle))(GRID)))
+        there = PchipInterpolator(self._turn(self.coarse), np.maximum.accumulate(middle))
+        return self._right_way(np.asarray(there(self._turn(self.grid))))
 
     @cached_property
     def population_curves(self) -> Floats:
         """Curves of populations that fit the release, on the coarse grid."""
-        return self._right_way(self._modelled.population_curves(COARSE))
+        return self._right_way(self._modelled.population_curves(self._turn(self.coarse)))
 
     @cached_property
     def middle(self) -> Floats:
@@ -153,8 +146,30 @@ class Draws:
         paths = self._modelled.paths
         return Paths(self._right_way(paths.rates), paths.sizes, paths.tied[:, ::-1]) if self._turned else paths
 
+    @cached_property
+    def coarse(self) -> Floats:
+        """False-positive rates at which curves are drawn, with more where ties make knees."""
+        return np.union1d(COARSE, self._knees)
+
+    @cached_property
+    def grid(self) -> Floats:
+        """False-positive rates at which the curve and its band are shown."""
+        return np.union1d(GRID, self._knees)
+
+    @property
+    def _knees(self) -> Floats:
+        """Where straight pieces begin and end, and a little before and after that."""
+        ends = rates_of(self.population)[:, 0]
+        tied = np.pad(self.tied.mean(axis=0) > 0.5, 1)
+        places = ends[:, (tied[1:] | tied[:-1])]
+        return np.quantile(places, KNEES, axis=0).ravel()
+
+    def _turn(self, grid: Floats) -> Floats:
+        """The same places for scores that were turned around."""
+        return 1 - grid[::-1] if self._turned else grid
+
     def _right_way(self, rates: Floats) -> Floats:
-        """Rates along a curve, or along a grid that is its own mirror image, as they are if scores were turned."""
+        """Rates along a curve, or along a grid that was turned, as they are if scores were turned."""
         return 1 - rates[..., ::-1] if self._turned else rates
 
     def places(self, cuts: Floats) -> Places:
@@ -201,7 +216,7 @@ class RocCurve:
         self.pos_label = pos_label
         noise = math.sqrt(self._evidence.bins * self._evidence.noise.variance)
         self.unknown = bool(self._evidence.counts.sum(axis=1).min() < max(CERTAIN * noise, 1.0))
-        self.fpr = GRID.copy()
+        self.fpr = self.posterior.grid
         self.tpr = np.clip(np.maximum.accumulate(self.posterior.best_guess()), 0.0, 1.0)
         self.tpr[0], self.tpr[-1] = 0.0, 1.0
         self.auc = float(trapezoid(self.tpr, self.fpr))
@@ -240,14 +255,14 @@ class RocCurve:
         if self.unknown:
             return 0.0, 1.0
         low, _, high = widened(self.auc_draws(), level, self.room())
-        least, most = _unseen_areas(self.posterior.middle, self._unseen_share)
+        least, most = _unseen_areas(self.posterior.coarse, self.posterior.middle, self._unseen_share)
         first, last = max(min(float(low), least, self.auc), 0.0), min(max(float(high), most, self.auc), 1.0)
-        below, above = (np.interp([CORNER, 1 - CORNER], GRID, side) for side in self.band(level))
+        below, above = (np.interp([CORNER, 1 - CORNER], self.fpr, side) for side in self.band(level))
         return 0.0 if first < CORNER and below[1] <= 0 else first, 1.0 if last > 1 - CORNER and above[0] >= 1 else last
 
     def auc_draws(self) -> Floats:
         """Areas under curves of populations that fit the release: draws from the posterior."""
-        return np.asarray(trapezoid(self.posterior.population_curves, COARSE, axis=1))
+        return np.asarray(trapezoid(self.posterior.population_curves, self.posterior.coarse, axis=1))
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper true-positive rates at ``fpr`` that hold the population's whole curve together.
@@ -256,9 +271,10 @@ class RocCurve:
         """
         check_level("band", level)
         if self.unknown:
-            return np.where(GRID < 1, 0.0, 1.0), np.ones_like(GRID)
-        curves = self.posterior.population_curves
-        low, high = _together(curves, level, self._row, self._unseen_share, self._band_room())
+            return np.where(self.fpr < 1, 0.0, 1.0), np.ones_like(self.fpr)
+        curves, along = self.posterior.population_curves, self.posterior.coarse
+        sides = _together(along, curves, level, self._row, self._unseen_share, self._band_room())
+        low, high = (np.interp(self.fpr, along, side) for side in sides)
         low, high = np.minimum(low, self.tpr), np.maximum(high, self.tpr)
         worst, best = self._perhaps_perfect(level)
         low, high = np.where(worst, 0.0, low), np.where(best, 1.0, high)
@@ -363,30 +379,31 @@ class RocCurve:
         return f"<private ROC curve: AUC {self.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}>"
 
 
-def _together(curves: Floats, level: float, row: Floats, unseen: Floats, room: float) -> tuple[Floats, Floats]:
+def _together(
+    along: Floats, curves: Floats, level: float, row: Floats, unseen: Floats, room: float
+) -> tuple[Floats, Floats]:
     """A band that holds whole curves: the median, and so many times the pointwise interval to either side.
 
     It also holds the median moved by the share of either class that may go unseen.
     """
     low, middle, high = np.quantile(curves, [TAIL, 0.5, 1 - TAIL], axis=0)
-    least = row[1] + (np.interp(COARSE + row[0], COARSE, middle) - np.interp(COARSE - row[0], COARSE, middle)) / 2
+    least = row[1] + (np.interp(along + row[0], along, middle) - np.interp(along - row[0], along, middle)) / 2
     below, above = np.maximum(middle - low, least), np.maximum(high - middle, least)
     away = np.maximum((middle - curves) / below, (curves - middle) / above)
     reach = room * np.quantile(away[:, 1:-1].max(axis=1), level)
-    least, most = _moved(middle, *unseen)
-    low, high = np.minimum(middle - reach * below, least), np.maximum(middle + reach * above, most)
-    return np.interp(GRID, COARSE, low), np.interp(GRID, COARSE, high)
+    least, most = _moved(along, middle, *unseen)
+    return np.minimum(middle - reach * below, least), np.maximum(middle + reach * above, most)
 
 
-def _moved(middle: Floats, aside: float, up: float) -> tuple[Floats, Floats]:
+def _moved(along: Floats, middle: Floats, aside: float, up: float) -> tuple[Floats, Floats]:
     """The median curve moved down and up, so far along false and true positives."""
-    low, high = np.interp(COARSE - aside, COARSE, middle) - up, np.interp(COARSE + aside, COARSE, middle) + up
+    low, high = np.interp(along - aside, along, middle) - up, np.interp(along + aside, along, middle) + up
     return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
-def _unseen_areas(middle: Floats, unseen: Floats) -> tuple[float, float]:
+def _unseen_areas(along: Floats, middle: Floats, unseen: Floats) -> tuple[float, float]:
     """Least and most area under the median curve moved by that share of one class, whichever makes more of it."""
     aside, up = unseen
-    moved = _moved(middle, aside, 0.0), _moved(middle, 0.0, up)
-    areas = np.array([[trapezoid(side, COARSE) for side in pair] for pair in moved])
+    moved = _moved(along, middle, aside, 0.0), _moved(along, middle, 0.0, up)
+    areas = np.array([[trapezoid(side, along) for side in pair] for pair in moved])
     return float(areas[:, 0].min()), float(areas[:, 1].max())

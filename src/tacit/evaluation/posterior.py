@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr, ndtri
 
-from tacit.desk.cutting import CROWDS, FEWEST_BINS, MOST_EVEN, even_part
+from tacit.desk.cutting import CROWDS, MOST_EVEN, even_part
 from tacit.evaluation.model import LINE, SHAPE, Evidence, Floats, Model, State
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
@@ -23,12 +24,17 @@ LEAST_BEND, BEND, MOST_STEEP = 0.04, 0.08, 12.0
 # Chance of a corner in a bin at the ends, or where the slope falls e⁴-fold or more: at least, and for each bin that
 # there is. The more bins, the better all else is known, and the more of what is left open is inside of them.
 LEAST_CORNERS, CORNERS, SHARP = 0.08, 0.01, 4.0
-STRAIGHT = 0.06  # chance that rows of a bin at the ends are mixed evenly: ties, or rows that no score tells apart
+CROWDED, STRAIGHT, HEAVIEST = 0.25, 0.06, 5.0
+# # chance that rows of a bin at the ends are mixed evenly: ties, or rows that no score tells apart
 FAR = 4.0
 RARE, APART = 0.3, 0.6  # how much rarer than the other a class is in a bin, and the chance that it is not tied there
 LOOSE, MOST_UNEVEN = 0.05, 8.0
 SOME_TIES = 0.1  # chance that scores are tied, before that was asked
-WHOLE, ALONE, SEVERAL = 0.05, 3.0, 0.5  # parts of a usual bin that its other half has, or it has itself, if one score has it alone; chance of several
+WHOLE, ALONE, SEVERAL = (
+    0.05,
+    3.0,
+    0.5,
+)  # parts of a usual bin that its other half has, or it has itself, if one score has it alone; chance of several
 PROPOSALS, FRESH = 2, (0.6, 0.3)
 # How much wider proposals are than the best fit's curvature says: more where noise may be much of a class, and the
 # posterior is far from normal.
@@ -196,24 +202,62 @@ def _ends(rates: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     return shares[:, :-1] < light, shares[:, 1:] > 1 - light
 
 
-def draw_bends(
-    counts: Floats, rough: Floats, rng: np.random.Generator
-) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
-    """How far curves bend between two knots, where nothing is seen, as log-odds; where corners are; what is straight.
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """How curves run inside of bins, where nothing is counted: one a draw and bin.
 
-    Corners are at either end, where the first rows of a class begin, and where the slope falls steeply. At either end
-    a curve may also be straight.
+    Attributes
+    ----------
+    bends : array
+        How far a curve bends between two knots, as log-odds of the way.
+    corners : array of bool
+        Corners as sharp as a concave curve can have: at either end, where the first rows of a class begin, and where
+        the slope falls steeply.
+    straight : array of bool
+        Bins at either end where rows are mixed evenly, but for the bend: the likelier, the heavier the bin is.
+    knees : array
+        Over ties, where rows beside them end, as shares of both classes.
     """
-    turn, (first, last) = turns(counts), _ends(rates_of(counts))
-    spreads = rough * (LEAST_BEND + BEND * np.minimum(np.abs(turn), MOST_STEEP))
-    chance = max(LEAST_CORNERS, CORNERS * turn.shape[1])
-    corners = (first | last | (turn < -SHARP)) & (rng.random(turn.shape) < chance)
-    straight = (first | last) & ~corners & (rng.random(turn.shape) < STRAIGHT)
-    return spreads * rng.standard_normal(turn.shape), corners, straight
+
+    bends: Floats
+    corners: NDArray[np.bool_]
+    straight: NDArray[np.bool_]
+    knees: Floats
+
+    @classmethod
+    def draw(
+        cls, evidence: Evidence, counts: Floats, rough: Floats, untied: Floats, rng: np.random.Generator
+    ) -> Inside:
+        """Draw it for populations, of which a share of each bin may be untied rows beside ties."""
+        turn, (first, last) = turns(counts), _ends(rates_of(counts))
+        mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
+        heavy = np.clip(mass / mass.mean(axis=1, keepdims=True), 1.0, HEAVIEST)
+        spreads = rough * (LEAST_BEND + BEND * np.minimum(np.abs(turn), MOST_STEEP) + CROWDED * (heavy - 1))
+        chance = max(LEAST_CORNERS, CORNERS * turn.shape[1])
+        corners = (first | last | (turn < -SHARP)) & (rng.random(turn.shape) < chance)
+        straight = (first | last) & ~corners & (rng.random(turn.shape) < STRAIGHT * heavy)
+        return cls(spreads * rng.standard_normal(turn.shape), corners, straight, _draw_knees(untied, counts, rng))
 
 
-def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _draw_knees(untied: Floats, counts: Floats, rng: np.random.Generator) -> Floats:
+    """Where rows beside ties in one bin end, as shares of both classes: those before have more positives than the
+    ties, those after them fewer."""
+    first, last = _ends(rates_of(counts))
+    before = rng.random(untied.shape) < np.where(first, 0.0, np.where(last, 1.0, 0.5))
+    rows = counts.sum(axis=1)
+    positives = counts[:, 1] / np.maximum(rows, 1e-9)
+    way = rng.random(untied.shape)
+    part = np.where(before, positives + (1 - positives) * way, positives * way)  # positives among those beside
+    beside = untied * rng.random(untied.shape) * rows
+    knee = np.stack([beside * (1 - part), beside * part]) / np.maximum(counts.swapaxes(0, 1), 1e-9)
+    knee = np.minimum(knee, 1.0)
+    return np.where(before, knee, 1 - knee)
+
+
+def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> tuple[NDArray[np.bool_], Floats]:
     """Bins that hold ties, the heaviest first, as far as the number of tied rows goes: a curve is straight over them.
+
+    And the share of each that may be other rows, since they are more than those.
 
     A bin that is no heavier than others may hold several, and one in which a class is rare may hold ties of the other
     alone, unless so many rows are tied that those of the rare class must be: then draws differ.
@@ -231,19 +275,26 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> N
     parts = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1e-9)
     untied = rows * (1 - 1 / CROWDS) - tied
     apart = (parts.min(axis=1) < RARE * parts.max(axis=1)) & (untied > counts.min(axis=1) / 2)
-    return found & ~several & ~(apart & (rng.random(mass.shape) < APART))
+    found &= ~several & ~(apart & (rng.random(mass.shape) < APART))
+    held = np.where(found, counts.sum(axis=1), 0.0)
+    spare = held.sum(axis=1, keepdims=True) - tied - evidence.crowd * found.sum(axis=1, keepdims=True)
+    return found, np.clip(spare / np.maximum(held, 1e-9), 0.0, 1.0) * found
 
 
 def draw_tied(evidence: Evidence, rows: Floats, rng: np.random.Generator) -> Floats:
-    """Draw the number of tied rows: usually none, else anything up to all rows."""
+    """Draw the number of tied rows: usually none, else all of them, as with scores of few values, or any number."""
     scale, released = evidence.tied_noise.scale, evidence.tied
-    none = (1 - SOME_TIES) * math.exp(-abs(released) / scale - unevenness(evidence))
+    # The first rows of each crowd are not in the released number: nor are those of the crowds that make full bins.
+    crowds = float((evidence.counts.sum(axis=0) > evidence.crowd).sum())
+    everything = np.maximum(rows - evidence.crowd * crowds, 0.0)
     # The law of the noise around an even number between 0 and all rows, cut off there.
     low, high = (_laplace_cdf((end - released) / scale) for end in (0.0, rows))
-    some = SOME_TIES * 2 * scale * (high - low) / np.maximum(rows, 1.0)
-    places = low + (high - low) * rng.random(rows.shape)
-    drawn = released + scale * _laplace_quantile(places)
-    return np.where(rng.random(rows.shape) * (none + some) < none, 0.0, np.clip(drawn, 0.0, rows))
+    none = (1 - SOME_TIES) * math.exp(-abs(released) / scale - unevenness(evidence))
+    all_ = SOME_TIES / 2 * np.exp(-np.abs(everything - released) / scale)
+    some = SOME_TIES / 2 * 2 * scale * (high - low) / np.maximum(rows, 1.0)
+    drawn = released + scale * _laplace_quantile(low + (high - low) * rng.random(rows.shape))
+    pick = rng.random(rows.shape) * (none + all_ + some)
+    return np.where(pick < none, 0.0, np.where(pick < none + all_, rows, np.clip(drawn, 0.0, rows)))
 
 
 def unevenness(evidence: Evidence) -> float:
@@ -292,8 +343,7 @@ def curves(
     tied: NDArray[np.bool_],
     *,
     sags: Floats,
-    bends: Floats | None = None,
-    corners: NDArray[np.bool_] | None = None,
+    inside: Inside | None = None,
 ) -> Floats:
     """True-positive rates on a grid of false-positive rates, one for all or one a draw: the smooth curve, warped to
     pass through the counts."""
@@ -305,7 +355,7 @@ def curves(
     def curve(inner: Floats) -> Floats:
         return np.maximum.accumulate(state.curve(inner), axis=1)
 
-    return _warped(rates, model, grid, curve, tied, bends=bends, corners=corners, sags=sags)
+    return _warped(rates, model, grid, curve, tied, sags=sags, inside=inside)
 
 
 def _warped(
@@ -315,9 +365,8 @@ def _warped(
     curve: Callable[[Floats], Floats],
     tied: NDArray[np.bool_],
     *,
-    bends: Floats | None = None,
-    corners: NDArray[np.bool_] | None = None,
     sags: Floats | None = None,
+    inside: Inside | None = None,
 ) -> Floats:
     """Move each smooth curve, bin by bin, from the model's knots to a draw's knots, and bend it between them.
 
@@ -339,16 +388,24 @@ def _warped(
     share = np.clip((smooth - low) / np.maximum(high - low, 1e-12), 0.0, 1.0)
     if sags is not None:
         share += (1 - sags[:, None]) * np.maximum(across - share, 0.0)
-    if bends is not None:
-        odds = share * np.exp(here(bends))
+    over = across
+    if inside is not None:
+        share = np.where(here(inside.straight), across, share)
+        odds = share * np.exp(here(inside.bends))
         share = odds / (1 - share + odds)
-    if corners is not None:
         before, after = (here(ratio) for ratio in _neighbours(rates))
         highest = np.clip(np.minimum(across * before, 1 - (1 - across) * after), share, 1.0)
-        share = np.where(here(corners), highest, share)
-    share = np.where(here(tied), across, share)
+        share = np.where(here(inside.corners), highest, share)
+        over = _two_pieces(across, np.stack([here(side) for side in inside.knees]))
+    share = np.where(here(tied), over, share)
     low, high = here(rates[:, 1]), here(rates[:, 1, 1:])
     return np.asarray(low + share * (high - low))
+
+
+def _two_pieces(across: Floats, knee: Floats) -> Floats:
+    """Straight from (0, 0) to a knee, and on to (1, 1)."""
+    x, y = np.clip(knee, 1e-9, 1 - 1e-9)
+    return np.asarray(np.where(across < x, across * y / x, 1 - (1 - across) * (1 - y) / (1 - x)))
 
 
 def _neighbours(rates: Floats) -> tuple[Floats, Floats]:
