@@ -60,12 +60,14 @@ class Told:
 
 
 def outputs() -> Iterator[list[Any]]:
-    """Totals that lead to different weights; each choice of cuts at both levels; counts at either end."""
+    """Totals that lead to different weights; ties, so many that there are more bins; each choice of cuts at the first
+    two levels; counts at either end."""
     picks = range(cutting.CANDIDATES - 1)
-    for totals in ((0, 2), (9, 2), (2, 2)):
+    for totals, tied in itertools.product(((0, 2), (9, 2), (2, 2)), (-3, 900)):
         for first, *second in itertools.product(picks, repeat=3):
             for count in (-7, 9):
-                yield [totals, [first], list(second), count]
+                third = [] if tied < 0 else [[0, 2, 1, 0]]
+                yield [totals, tied, [first], list(second), *third, count]
 
 
 def units(rows: int) -> list[Rows]:
@@ -78,6 +80,7 @@ def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, r
     """Every data set of up to two units, and every unit added: log-ratios stay within ε and come close to it."""
     epsilon = 2.0
     monkeypatch.setattr(cutting, "CANDIDATES", 4)
+    monkeypatch.setattr(cutting, "LEAST_CROWD", 1)  # else no such data set has ties
     unit = Unit.row() if rows == 1 else Unit.user("person", max_rows=rows)
     account = Ledger.open().account("tiny", budget=Budget(epsilon), unit=unit)
     kept: dict[Rows, Scores] = {}
@@ -109,6 +112,7 @@ def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, r
                 random_state=None,
             )
             assert told.spent <= Fraction(epsilon)
+            assert not told.answers
             found.append(told.log_probability)
         return np.array(found)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -10,16 +12,29 @@ from scipy.integrate import trapezoid
 
 from tacit.evaluation import posterior
 from tacit.evaluation.curve import COARSE, GRID, Draws, ModelDraws
-from tacit.evaluation.model import BROAD, D_MEAN, D_SPREAD, FREEDOM, LINE, SHAPE, STRAY, WIGGLES, Evidence, Model, Noise
+from tacit.evaluation.model import (
+    BROAD,
+    D_MEAN,
+    D_SPREAD,
+    FREEDOM,
+    LINE,
+    SHAPE,
+    STRAY,
+    STRAY_TAIL,
+    WIGGLES,
+    Evidence,
+    Model,
+    Noise,
+)
 from tacit.evaluation.posterior import (
+    Inside,
     curves,
     draw,
-    draw_bends,
     kept_positive,
     plain_curve,
-    tied_bins,
     weighted_median,
 )
+from tests.support.releases import bins_of, evidence_of
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +43,7 @@ def made_up(scale: float, gaussian: bool = False) -> Evidence:
     """A release of four bins: 300 negatives and 200 positives, and one draw of the noise."""
     counts = np.array([[10.0, 40.0, 90.0, 160.0], [95.0, 60.0, 35.0, 10.0]])
     noise = scale * np.array([[0.4, -1.1, 0.2, 0.9], [-0.3, 0.8, -1.6, 0.1]])
-    return Evidence(counts + noise, Noise(scale, gaussian), (1.0, 1.0), Noise(60.0))
+    return evidence_of(counts + noise, Noise(scale, gaussian), (1.0, 1.0), 60.0)
 
 
 @pytest.mark.parametrize("gaussian", [False, True])
@@ -112,7 +127,7 @@ def test_strays_score_as_the_other_class_does() -> None:
     """With a share of each class among the other, rates are mixtures of both, at cuts and along the curve."""
     model = Model(made_up(12.0))
     xi = np.zeros((2, model.size))
-    xi[1, LINE:SHAPE] = np.arcsinh(np.sqrt(np.array([0.01, 0.05]) / STRAY))
+    xi[1, LINE:SHAPE] = np.arcsinh(np.sqrt(np.array([0.01, 0.05]) / STRAY)) / STRAY_TAIL
     state = model.unfold(xi)
     fpr, tpr = state.fpr[0], state.tpr[0]
     mixed = 0.99 * fpr + 0.01 * tpr, 0.95 * tpr + 0.05 * fpr
@@ -138,7 +153,7 @@ def test_cuts_may_all_stand_close_together(counts: list[list[float]]) -> None:
     With gaps that are each of the usual size, slopes of about a half and areas of .9765 to .9903 were read into them;
     the areas of these test sets are .998.
     """
-    draws = Draws(Evidence(np.array(counts, float), Noise(1.18), (0.4, 1.0), Noise(50.0)), 400)
+    draws = Draws(evidence_of(np.array(counts, float), Noise(1.18), (0.4, 1.0), 50.0), 400)
     assert np.median(draws._modelled._state.slope) > 0.58
     assert trapezoid(np.maximum.accumulate(draws.best_guess()), GRID) > 0.9915
 
@@ -149,15 +164,16 @@ def test_straight_curves_bend_less_than_broken_ones() -> None:
     broken = straight.copy()
     broken[:, 1, 4:] = 0.1
     rng = np.random.default_rng(0)
-    (flat, few, even), (steep, more, _) = (draw_bends(counts, np.ones((400, 1)), rng) for counts in (straight, broken))
-    rough, _, _ = draw_bends(straight, np.full((400, 1), 3.0), rng)
-    assert steep[:, 3].std() > 3 * flat[:, 3].std()
-    assert 2.5 < rough.std() / flat.std() < 3.5
-    assert not few[:, 1:-1].any()  # corners only at the ends, and where the slope falls steeply
-    assert more[:, 3].any()
-    assert even[:, [0, -1]].any(axis=0).all()  # straight ones at both ends alone
-    assert not even[:, 1:-1].any()
-    assert not (even & few).any()
+    none = np.zeros((400, 8))
+    flat, steep = (Inside.draw(counts, np.ones((400, 1)), none, rng) for counts in (straight, broken))
+    rough = Inside.draw(straight, np.full((400, 1), 3.0), none, rng)
+    assert steep.bends[:, 3].std() > 3 * flat.bends[:, 3].std()
+    assert 2.5 < rough.bends.std() / flat.bends.std() < 3.5
+    assert not flat.corners[:, 1:-1].any()  # corners only at the ends, and where the slope falls steeply
+    assert steep.corners[:, 3].any()
+    assert flat.straight[:, [0, -1]].any(axis=0).all()  # straight ones at both ends alone
+    assert not flat.straight[:, 1:-1].any()
+    assert not (flat.straight & flat.corners).any()
 
 
 def test_corners_are_as_high_as_concave_curves_can_be() -> None:
@@ -168,9 +184,10 @@ def test_corners_are_as_high_as_concave_curves_can_be() -> None:
     none = np.zeros((1, 3), dtype=bool)
     chance = np.zeros((1, SHAPE + 4))  # parameters of a curve that is the diagonal: straight in each bin
     chance[0, 0] = -D_MEAN / D_SPREAD
-    state = Model(Evidence(counts[0], Noise(1.0), (1.0, 1.0), Noise(1.0))).unfold(chance)
+    state = Model(evidence_of(counts[0], Noise(1.0), (1.0, 1.0), 1.0)).unfold(chance)
     (smooth,) = curves(state, counts, grid, none, sags=np.ones(1))
-    (high,) = curves(state, counts, grid, none, sags=np.ones(1), corners=~none)
+    inside = Inside(np.zeros((1, 3)), ~none, none, np.full((2, 1, 3), 0.5))
+    (high,) = curves(state, counts, grid, none, sags=np.ones(1), inside=inside)
     slopes = np.diff(tpr) / np.diff(fpr)
     before = tpr[1:3] + slopes[:2] * (grid[:, None] - fpr[1:3])  # of the first and the second bin, from their ends
     after = tpr[1:3] + slopes[1:] * (grid[:, None] - fpr[1:3])  # of the second and the third bin, from their starts
@@ -178,12 +195,11 @@ def test_corners_are_as_high_as_concave_curves_can_be() -> None:
     expected = np.choose(bin_, [after[:, 0], np.minimum(before[:, 0], after[:, 1]), np.minimum(before[:, 1], 1.0)])
     assert np.allclose(high, expected)
     assert np.allclose(smooth, np.interp(grid, fpr, tpr))
+    knees = np.array([[[0.2, 0.5, 1.0]], [[0.6, 0.5, 0.7]]])  # over ties: in two pieces, or straight
+    (over,) = curves(state, counts, grid, ~none, sags=np.ones(1), inside=replace(inside, knees=knees))
+    x, y = np.array([0, 0.4, 2, 6, 12, 12]) / 12, np.array([0, 2.4, 4, 8, 8 + 0.7 * 3, 11]) / 11
+    assert np.allclose(over, np.interp(grid, x, y), atol=1e-6)
     assert np.allclose(plain_curve(counts[0], fpr[1:-1], none[0]), tpr[1:-1])
-
-
-def bins_of(negatives: list[float], positives: list[float], balance: float) -> Evidence:
-    """A release of these counts, with noise of scale 5."""
-    return Evidence(np.array([negatives, positives]), Noise(5.0), (0.35, 1.0), Noise(balance))
 
 
 def test_draws_reach_what_many_more_moves_reach_where_noise_is_much_of_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,48 +211,11 @@ def test_draws_reach_what_many_more_moves_reach_where_noise_is_much_of_a_class(m
         found = []
         for change in range(6):
             counts = np.array([[1.0 + 1e-6 * change, 25.0, 3.0, 14.0], [700.0, 520.0, 400.0, 340.0]])
-            draws = ModelDraws(Evidence(counts, Noise(4.4), (1.0, 0.2), Noise(30.0)), 400)
+            draws = ModelDraws(evidence_of(counts, Noise(4.4), (1.0, 0.2), 30.0), 400)
             low, high = np.quantile(draws.population_curves(COARSE), [0.025, 0.975], axis=0)
             found.append((high - low).mean())
         widths.append(np.mean(found))
     assert widths[0] > 0.79 * widths[1]
-
-
-def share_tied(evidence: Evidence) -> Floats:
-    counts = np.broadcast_to(evidence.counts, (1000, *evidence.counts.shape))
-    return np.asarray(tied_bins(evidence, counts, np.random.default_rng(0)).mean(axis=0))
-
-
-def test_ties_are_told_from_crowds() -> None:
-    """A cut may miss a narrow crowd of scores by chance, but not ties with many rows, and not scores of 0 and 1."""
-    crowd = bins_of([0.0, 13.0, 1763.0, 0.0], [0.0, 2.0, 222.0, 0.0], 170.0)
-    assert share_tied(crowd).max() < 0.3
-    same = bins_of([0.0, 130.0, 17630.0, 0.0], [0.0, 20.0, 2220.0, 0.0], 170.0)
-    assert share_tied(same)[2] > 0.99
-    answers = bins_of([260.0, *[0.0] * 6, 1516.0], [168.0, *[0.0] * 6, 56.0], 60.0)
-    assert share_tied(answers)[[0, 7]].min() > 0.5
-    in_four = bins_of([2000.0, 0.0, 0.0, 12000.0], [3750.0, 0.0, 0.0, 1250.0], 300.0)  # a seventh of a class in one
-    assert share_tied(in_four)[[0, 3]].min() > 0.4
-    five = bins_of([900.0, 0.0, 9000.0, *[0.0] * 4, 900.0], [200.0, 0.0, 700.0, *[0.0] * 4, 100.0], 60.0)
-    assert share_tied(five)[2] > 0.9
-    whole = bins_of(
-        [279.0, 517.0, 976.0, 1.0, 1275.0, 0.0, 1962.0, 0.0],
-        [1462.0, 1514.0, 1031.0, 2.0, 747.0, 3.0, 251.0, 1.0],
-        80.0,
-    )
-    assert share_tied(whole)[[2, 4]].min() > 0.9  # no heavier than others, but their other halves are empty
-    neighbours = bins_of([500.0, 800.0, 9000.0, 900.0, 2000.0, 800.0, 700.0, 4000.0], [900.0] * 8, 60.0)
-    assert share_tied(neighbours)[1:-1].max() < 0.1
-
-
-def test_where_ties_and_a_crowd_look_the_same_the_curve_is_smooth_and_the_band_holds_both() -> None:
-    """All negatives in the lowest bin with two fifths of the positives: tied in a third of the draws."""
-    release = bins_of([0.0, 0.0, 0.0, 481.0], [50.0, 0.0, 2.0, 35.0], 30.0)
-    assert 0.25 < share_tied(release)[-1] < 0.4
-    draws = Draws(release, 400)
-    straight = (52 / 87 + 1) / 2  # the area under a curve that is straight over ties
-    assert trapezoid(draws.best_guess(), GRID) > straight + 0.05
-    assert np.quantile(trapezoid(draws.population_curves, COARSE, axis=1), 0.025) < straight
 
 
 def test_weighted_medians_are_medians_of_repeated_draws() -> None:
@@ -250,7 +229,7 @@ def test_weighted_medians_are_medians_of_repeated_draws() -> None:
 def test_the_best_guess_leans_to_usual_slopes_where_little_is_known(scale: float, least: float, most: float) -> None:
     """A steep curve under little noise and much: the guess is near the plain median, or between it and slope 1."""
     counts = np.array([[5.0, 45.0, 150.0, 100.0], [60.0, 150.0, 85.0, 5.0]])
-    draws = ModelDraws(Evidence(counts, Noise(scale), (1.0, 1.0), Noise(60.0)), 4000)
+    draws = ModelDraws(evidence_of(counts, Noise(scale), (1.0, 1.0), 60.0), 4000)
     drawn = curves(draws._state, draws.sample, COARSE, draws.tied, sags=draws._sags)
     far = np.abs(np.log(draws._state.slope))
     plain, near = np.median(drawn, axis=0), np.median(drawn[far < np.median(far)], axis=0)
@@ -268,7 +247,7 @@ def test_nothing_is_known_inside_a_bin_that_holds_all() -> None:
 
 
 def test_merged_bins_keep_their_rows_and_their_noise() -> None:
-    fine = Evidence(np.arange(128.0).reshape(2, 64), Noise(3.0), (1.0, 0.5), Noise(60.0))
+    fine = evidence_of(np.arange(128.0).reshape(2, 64), Noise(3.0), (1.0, 0.5), 60.0)
     merged = fine.merged(32)
     assert merged.bins == 32
     assert (merged.counts == fine.counts[:, ::2] + fine.counts[:, 1::2]).all()

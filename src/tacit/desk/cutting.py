@@ -23,12 +23,10 @@ Floats = NDArray[np.float64]
 LEAST, MOST = Fraction(2, 100), Fraction(12, 100)  # share of ε for cuts
 TIES = Fraction(5, 1000), Fraction(20, 1000)  # share of ε for the number of tied rows: at least, at most
 ENOUGH, TOO_LITTLE = Fraction(15), Fraction(4)  # rows over the scale of its noise: enough, and too little to tell
-CROWDS = 8  # so many crowds fill a usual bin
-SURELY, MORE_FOR_TIES, MOST_FOR_TIES = (
-    2.0,
-    2,
-    32,
-)  # scales of noise by which most rows must be tied; then bins are so many times as many
+CROWDS, LEAST_CROWD = 8, 4  # so many crowds fill a usual bin; and how many rows of one cell are a crowd, at least
+# If, with so many scales of noise to spare, most rows are tied, bins are so many times as many, up to a limit: half of
+# them will be empty.
+SURELY, MORE_FOR_TIES, MOST_FOR_TIES = 3.0, 2, 32
 CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
 HEAVY = 64  # weight of a tuple of the smaller class
 FEWEST_BINS, MOST_BINS = 4, 256
@@ -69,7 +67,8 @@ class Cutting:
     def of(cls, totals: Ints, noise: float, ties: tuple[int, float], epsilon: Fraction, unit: Unit) -> Cutting:
         """The plan for noisy class totals with that scale of noise, ties with theirs, and the ε of the whole curve."""
         bins, weights = number_of_bins(totals, float(epsilon), unit), class_weights(totals, noise)
-        if ties[0] - SURELY * ties[1] > max(int(totals.sum()), 1) / 2:
+        tied, tied_scale = ties
+        if tied - SURELY * tied_scale > max(int(totals.sum()), 1) / 2:
             bins = max(bins, min(MORE_FOR_TIES * bins, MOST_FOR_TIES))
         strength = steering(totals, weights, epsilon / unit.max_rows)
         share = cutting_share(strength, bins.bit_length() - 1)
@@ -143,7 +142,7 @@ def ties_share(totals: Ints, epsilon: Fraction, unit: Unit) -> Fraction:
 def a_crowd(totals: Ints, epsilon: Fraction, unit: Unit) -> int:
     """How many rows of one cell are none of its ties: an eighth of a usual bin."""
     rows = int(np.maximum(totals, 1).sum())
-    return max(rows // (CROWDS * number_of_bins(totals, float(epsilon), unit)), 4)
+    return max(rows // (CROWDS * number_of_bins(totals, float(epsilon), unit)), LEAST_CROWD)
 
 
 def steering(totals: Ints, weights: tuple[int, int], epsilon: Fraction) -> Fraction:

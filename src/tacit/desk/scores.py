@@ -1,8 +1,8 @@
 """Scores at the desk: labels and scores go in, noisy counts between private thresholds come out.
 
-The procedure is "balanced medians": noisy class totals; then thresholds that cut the test set into bins of about equal
-weight, by selections on a public grid; then noisy counts. Proof: ``docs/proofs/roc.md``. Everything that is decided
-here follows from public parameters and earlier releases.
+The procedure is "balanced medians": noisy class totals, and a noisy number of tied rows; then thresholds that cut the
+test set into bins of about equal weight, by selections on a public grid; then noisy counts. Proof:
+``docs/proofs/roc.md``. Everything that is decided here follows from public parameters and earlier releases.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.scores import Scores
-from tacit.desk.cutting import Cutting, a_crowd, candidate_cuts, ties_share
+from tacit.desk.cutting import MOST, TIES, Cutting, a_crowd, candidate_cuts, ties_share
 from tacit.desk.noise import additive_noise, noise_scale
 from tacit.desk.payer import one_off
 from tacit.ledger import Account
@@ -29,7 +29,8 @@ from tacit.privacy.unit import Bound, Sensitivity
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-TOTALS = Fraction(3, 100)  # share of ε; thresholds get that of their plan, and the counts the rest
+TOTALS = Fraction(3, 100)  # share of ε; ties and thresholds get those of their plan, and the counts the rest
+LEAST_FOR_COUNTS = 1 - TOTALS - max(TIES) - MOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,10 @@ def release_counted(
     name = f"ROC curve by balanced medians, scores in [{score_range[0]:g}, {score_range[1]:g}]"
     epsilon, sensitivity = budget.exact_epsilon, Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
     counting = DiscreteLaplace(TOTALS * epsilon)
-    counting.scale(sensitivity)  # an ε too small for any noise is refused before it is charged
+    # An ε too small for any noise is refused before it is charged: the least share is that of ties.
+    DiscreteLaplace(min(TOTALS, *TIES) * epsilon).scale(sensitivity)
+    if isinstance(additive_noise(LEAST_FOR_COUNTS * epsilon, budget.exact_delta, sensitivity), DiscreteLaplace):
+        budget = Budget(epsilon)  # no share of ε is so small that Gaussian noise is better: δ is not needed
     purse = Purse(account, name, budget, version=scores.version, random_state=random_state)
     first = purse.release(scores.totals(), counting)
     crowd = a_crowd(first.values, epsilon, unit)
@@ -136,7 +140,7 @@ def release_counted(
         gaussian=gaussian,
         weights=plan.weights,
         level_rate=float(level.epsilon) / (2 * max(plan.weights) * unit.max_rows),
-        receipt=_receipt(last, budget, first, level, plan.depth),
+        receipt=_receipt(last, budget, (first, second), level, plan.depth),
     )
 
 
@@ -151,10 +155,14 @@ def _halve(purse: Purse, scores: Scores, cuts: Ints, plan: Cutting, level: Selec
     return np.sort(np.concatenate([cuts, middles]))
 
 
-def _receipt(last: Release, budget: Budget, first: Release, level: SelectEach, depth: int) -> Receipt:
+def _receipt(last: Release, budget: Budget, first: tuple[Release, ...], level: SelectEach, depth: int) -> Receipt:
     """One receipt for the whole procedure, with its steps."""
+    counted = zip(("class totals", "tied rows"), first, strict=True)
     steps = [
-        {"what": "class totals", "mechanism": first.receipt["mechanism"], "noise": first.receipt["noise"]},
+        *(
+            {"what": what, "mechanism": one.receipt["mechanism"], "noise": one.receipt["noise"]}
+            for what, one in counted
+        ),
         {"what": f"thresholds, {depth} level(s)", "mechanism": level.name, "epsilon_a_level": float(level.epsilon)},
         {"what": "counts by class and bin", "mechanism": last.receipt["mechanism"], "noise": last.receipt["noise"]},
     ]

@@ -34,9 +34,9 @@ from tacit.evaluation.posterior import (
     generator,
     plain_curve,
     rates_of,
-    tied_bins,
     weighted_median,
 )
+from tacit.evaluation.ties import surely_tied, tied_bins
 from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 
@@ -70,11 +70,12 @@ class ModelDraws:
     """Draws by the model: smooth curves, and counts by class and bin of the sample and of the population behind it."""
 
     def __init__(self, evidence: Evidence, number: int) -> None:
-        rng, model = generator(evidence), Model(evidence)
+        rng = generator(evidence)
+        model = Model(evidence, surely_tied(evidence, rng))
         self._state = model.unfold(draw(model, rng, number=number))
         self.sample, self.population = draw_counts(model, self._state, rng)
         self.tied, untied = tied_bins(evidence, self.sample, rng)
-        self._inside = Inside.draw(evidence, self.population, self._state.rough, untied, rng)
+        self._inside = Inside.draw(self.population, self._state.rough, untied, rng)
         self._sags = rng.random(number)
 
     def sample_curve(self, grid: Floats) -> Floats:

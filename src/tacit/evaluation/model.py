@@ -233,9 +233,12 @@ def _tpr(z: Floats, separation: Floats, slope: Floats, wiggles: Floats) -> Float
 
 
 class Model:
-    """The prior and the likelihood of an evidence, for batches of parameters ξ (one row each)."""
+    """The prior and the likelihood of an evidence, for batches of parameters ξ (one row each).
 
-    def __init__(self, evidence: Evidence) -> None:
+    ``tied`` is the share of rows that are surely tied: then no smooth curve says how many are in a bin.
+    """
+
+    def __init__(self, evidence: Evidence, tied: float = 0.0) -> None:
         self.evidence = evidence
         self.bins = evidence.bins
         self.size = SHAPE + self.bins + 2  # middle cut, all gaps, each gap; sizes
@@ -243,10 +246,8 @@ class Model:
         least = np.sqrt(self.bins * evidence.noise.variance)
         # The chance that where a cut is says nothing about its two sides: ties cannot be cut in two, and where rows can
         # hardly steer a cut, it stays where cuts usually are.
-        rows = max(float(evidence.counts.sum()), 1.0)
-        surely = min(max((evidence.tied - 2 * evidence.tied_noise.scale) / rows, 0.0), 0.95)
-        self._tied = surely / (1 - surely)
-        self._loose = max(TIES, 1 - even_part(evidence.nats) / MOST_EVEN, surely)
+        self._tied = tied / (1 - tied)
+        self._loose = max(TIES, 1 - even_part(evidence.nats) / MOST_EVEN, tied)
         self._center = np.log(np.maximum(evidence.counts.sum(axis=1), least) + 1.0)
 
     def unfold(self, xi: Floats) -> State:

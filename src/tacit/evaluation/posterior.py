@@ -16,25 +16,16 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr, ndtri
 
-from tacit.desk.cutting import CROWDS, MOST_EVEN, even_part
 from tacit.evaluation.model import LINE, SHAPE, Evidence, Floats, Model, State
+from tacit.evaluation.ties import draw_knees
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2
 LEAST_BEND, BEND, MOST_STEEP = 0.04, 0.08, 12.0
 # Chance of a corner in a bin at the ends, or where the slope falls e⁴-fold or more: at least, and for each bin that
 # there is. The more bins, the better all else is known, and the more of what is left open is inside of them.
 LEAST_CORNERS, CORNERS, SHARP = 0.08, 0.01, 4.0
-CROWDED, STRAIGHT, HEAVIEST = 0.25, 0.06, 5.0
-# # chance that rows of a bin at the ends are mixed evenly: ties, or rows that no score tells apart
+STRAIGHT = 0.06  # chance that rows of a bin at the ends are mixed evenly: few values, or rows that no score tells apart
 FAR = 4.0
-RARE, APART = 0.3, 0.6  # how much rarer than the other a class is in a bin, and the chance that it is not tied there
-LOOSE, MOST_UNEVEN = 0.05, 8.0
-SOME_TIES = 0.1  # chance that scores are tied, before that was asked
-WHOLE, ALONE, SEVERAL = (
-    0.05,
-    3.0,
-    0.5,
-)  # parts of a usual bin that its other half has, or it has itself, if one score has it alone; chance of several
 PROPOSALS, FRESH = 2, (0.6, 0.3)
 # How much wider proposals are than the best fit's curvature says: more where noise may be much of a class, and the
 # posterior is far from normal.
@@ -214,7 +205,7 @@ class Inside:
         Corners as sharp as a concave curve can have: at either end, where the first rows of a class begin, and where
         the slope falls steeply.
     straight : array of bool
-        Bins at either end where rows are mixed evenly, but for the bend: the likelier, the heavier the bin is.
+        Bins at either end where rows are mixed evenly, but for the bend.
     knees : array
         Over ties, where rows beside them end, as shares of both classes.
     """
@@ -225,97 +216,19 @@ class Inside:
     knees: Floats
 
     @classmethod
-    def draw(
-        cls, evidence: Evidence, counts: Floats, rough: Floats, untied: Floats, rng: np.random.Generator
-    ) -> Inside:
+    def draw(cls, counts: Floats, rough: Floats, untied: Floats, rng: np.random.Generator) -> Inside:
         """Draw it for populations, of which a share of each bin may be untied rows beside ties."""
         turn, (first, last) = turns(counts), _ends(rates_of(counts))
-        mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
-        heavy = np.clip(mass / mass.mean(axis=1, keepdims=True), 1.0, HEAVIEST)
-        spreads = rough * (LEAST_BEND + BEND * np.minimum(np.abs(turn), MOST_STEEP) + CROWDED * (heavy - 1))
+        spreads = rough * (LEAST_BEND + BEND * np.minimum(np.abs(turn), MOST_STEEP))
         chance = max(LEAST_CORNERS, CORNERS * turn.shape[1])
         corners = (first | last | (turn < -SHARP)) & (rng.random(turn.shape) < chance)
-        straight = (first | last) & ~corners & (rng.random(turn.shape) < STRAIGHT * heavy)
-        return cls(spreads * rng.standard_normal(turn.shape), corners, straight, _draw_knees(untied, counts, rng))
-
-
-def _draw_knees(untied: Floats, counts: Floats, rng: np.random.Generator) -> Floats:
-    """Where rows beside ties in one bin end, as shares of both classes: those before have more positives than the
-    ties, those after them fewer."""
-    first, last = _ends(rates_of(counts))
-    before = rng.random(untied.shape) < np.where(first, 0.0, np.where(last, 1.0, 0.5))
-    rows = counts.sum(axis=1)
-    positives = counts[:, 1] / np.maximum(rows, 1e-9)
-    way = rng.random(untied.shape)
-    part = np.where(before, positives + (1 - positives) * way, positives * way)  # positives among those beside
-    beside = untied * rng.random(untied.shape) * rows
-    knee = np.stack([beside * (1 - part), beside * part]) / np.maximum(counts.swapaxes(0, 1), 1e-9)
-    knee = np.minimum(knee, 1.0)
-    return np.where(before, knee, 1 - knee)
-
-
-def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> tuple[NDArray[np.bool_], Floats]:
-    """Bins that hold ties, the heaviest first, as far as the number of tied rows goes: a curve is straight over them.
-
-    And the share of each that may be other rows, since they are more than those.
-
-    A bin that is no heavier than others may hold several, and one in which a class is rare may hold ties of the other
-    alone, unless so many rows are tied that those of the rare class must be: then draws differ.
-    """
-    mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
-    share = mass.sum(axis=1, keepdims=True) / evidence.bins
-    rows = counts.sum(axis=(1, 2))[:, None]
-    tied = draw_tied(evidence, rows[:, 0], rng)[:, None]
-    order = np.argsort(-mass, axis=1)
-    excess = np.take_along_axis(np.maximum(counts.sum(axis=1) - evidence.crowd, 1e-9), order, axis=1)
-    found = np.zeros(mass.shape, dtype=bool)
-    np.put_along_axis(found, order, tied - np.cumsum(excess, axis=1) >= -excess / 2, axis=1)
-    whole = np.flip(mass.reshape(len(mass), -1, 2), axis=2).reshape(mass.shape) < WHOLE * share
-    several = (mass < ALONE * share) & ~whole & (rng.random(mass.shape) < SEVERAL)
-    parts = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1e-9)
-    untied = rows * (1 - 1 / CROWDS) - tied
-    apart = (parts.min(axis=1) < RARE * parts.max(axis=1)) & (untied > counts.min(axis=1) / 2)
-    found &= ~several & ~(apart & (rng.random(mass.shape) < APART))
-    held = np.where(found, counts.sum(axis=1), 0.0)
-    spare = held.sum(axis=1, keepdims=True) - tied - evidence.crowd * found.sum(axis=1, keepdims=True)
-    return found, np.clip(spare / np.maximum(held, 1e-9), 0.0, 1.0) * found
-
-
-def draw_tied(evidence: Evidence, rows: Floats, rng: np.random.Generator) -> Floats:
-    """Draw the number of tied rows: usually none, else all of them, as with scores of few values, or any number."""
-    scale, released = evidence.tied_noise.scale, evidence.tied
-    # The first rows of each crowd are not in the released number: nor are those of the crowds that make full bins.
-    crowds = float((evidence.counts.sum(axis=0) > evidence.crowd).sum())
-    everything = np.maximum(rows - evidence.crowd * crowds, 0.0)
-    # The law of the noise around an even number between 0 and all rows, cut off there.
-    low, high = (_laplace_cdf((end - released) / scale) for end in (0.0, rows))
-    none = (1 - SOME_TIES) * math.exp(-abs(released) / scale - unevenness(evidence))
-    all_ = SOME_TIES / 2 * np.exp(-np.abs(everything - released) / scale)
-    some = SOME_TIES / 2 * 2 * scale * (high - low) / np.maximum(rows, 1.0)
-    drawn = released + scale * _laplace_quantile(low + (high - low) * rng.random(rows.shape))
-    pick = rng.random(rows.shape) * (none + all_ + some)
-    return np.where(pick < none, 0.0, np.where(pick < none + all_, rows, np.clip(drawn, 0.0, rows)))
-
-
-def unevenness(evidence: Evidence) -> float:
-    """How much likelier sides of cuts as uneven as these are with ties, which cannot be cut, as a logarithm."""
-    mass = np.maximum(np.dot(evidence.weights, evidence.counts), 0.0)
-    scale, loose = evidence.balance.scale, max(LOOSE, 1 - even_part(evidence.nats) / MOST_EVEN)
-    found = 0.0
-    while len(mass) > 1:
-        gaps, mass = np.abs(mass[::2] - mass[1::2]), mass[::2] + mass[1::2]
-        ways = np.maximum(mass / scale, 1.0)  # even places for a cut, of which one is next to the best
-        found -= float(np.log(loose + (1 - loose) * ways * np.exp(-gaps / scale)).sum())
-    return min(max(found, -MOST_UNEVEN), MOST_UNEVEN)
-
-
-def _laplace_cdf(x: Any) -> Any:
-    return np.where(x < 0, np.exp(np.minimum(x, 0.0)) / 2, 1 - np.exp(-np.maximum(x, 0.0)) / 2)
-
-
-def _laplace_quantile(p: Floats) -> Floats:
-    p = np.clip(p, 1e-12, 1 - 1e-12)
-    return np.where(p < 0.5, np.log(2 * p), -np.log(2 * (1 - p)))
+        straight = (first | last) & ~corners & (rng.random(turn.shape) < STRAIGHT)
+        return cls(
+            spreads * rng.standard_normal(turn.shape),
+            corners,
+            straight,
+            draw_knees(untied, counts, *_ends(rates_of(counts)), rng),
+        )
 
 
 def plain_curve(counts: Floats, grid: Floats, tied: NDArray[np.bool_]) -> Floats:

@@ -1,0 +1,111 @@
+"""Ties: what the number of tied rows, and how unevenly bins were cut, say of the bins of a curve. Public side.
+
+Rows of one score cannot be cut in two. A curve is straight over them, and bins are as uneven as they are. Many
+classifiers have few scores (trees, neighbours, rules, rounded ones), or give exactly 0 and 1 to many rows; the number
+of rows beyond the first few of their cell of the grid, which is released with some noise, tells them from others.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.desk.cutting import CROWDS, MOST_EVEN, even_part
+from tacit.evaluation.model import TIES, Evidence, Floats
+
+Bools = NDArray[np.bool_]
+
+SOME_TIES = 0.1  # chance that scores are tied, before that was asked
+# A bin is the ties of one score if its other half has less than that part of a usual bin, or if it is so many usual
+# ones itself. Else it may have several, with that chance.
+WHOLE, ALONE, SEVERAL = 0.05, 3.0, 0.5
+RARE, APART = 0.3, 0.6  # how much rarer than the other a class is in a bin, and the chance that it is not tied there
+MOST_UNEVEN = 8.0  # nats that cuts may say for ties or against them
+
+
+def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> tuple[Bools, Floats]:
+    """Bins that hold ties, the heaviest first, as far as the number of tied rows goes; and the share of other rows.
+
+    A bin that is no heavier than others may hold several, and one in which a class is rare may hold ties of the other
+    alone, unless so many rows are tied that those of the rare class must be: then draws differ.
+    """
+    mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
+    share = mass.sum(axis=1, keepdims=True) / evidence.bins
+    rows = counts.sum(axis=(1, 2))[:, None]
+    tied = draw_tied(evidence, rows[:, 0], rng)[:, None]
+    order = np.argsort(-mass, axis=1)
+    excess = np.take_along_axis(np.maximum(counts.sum(axis=1) - evidence.crowd, 1e-9), order, axis=1)
+    found = np.zeros(mass.shape, dtype=bool)
+    np.put_along_axis(found, order, tied - np.cumsum(excess, axis=1) >= -excess / 2, axis=1)
+    whole = np.flip(mass.reshape(len(mass), -1, 2), axis=2).reshape(mass.shape) < WHOLE * share
+    several = (mass < ALONE * share) & ~whole & (rng.random(mass.shape) < SEVERAL)
+    parts = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1e-9)
+    untied = rows * (1 - 1 / CROWDS) - tied
+    apart = (parts.min(axis=1) < RARE * parts.max(axis=1)) & (untied > counts.min(axis=1) / 2)
+    found &= ~several & ~(apart & (rng.random(mass.shape) < APART))
+    held = np.where(found, counts.sum(axis=1), 0.0)
+    spare = held.sum(axis=1, keepdims=True) - tied - evidence.crowd * found.sum(axis=1, keepdims=True)
+    return found, np.clip(spare / np.maximum(held, 1e-9), 0.0, 1.0) * found
+
+
+def draw_tied(evidence: Evidence, rows: Floats, rng: np.random.Generator) -> Floats:
+    """Draw the number of tied rows: usually none, else all of them, as with scores of few values, or any number."""
+    scale, released = evidence.tied_noise.scale, evidence.tied
+    # The first rows of each crowd are not in the released number: nor are those of the crowds that make full bins.
+    crowds = float((evidence.counts.sum(axis=0) > evidence.crowd).sum())
+    everything = np.maximum(rows - evidence.crowd * crowds, 0.0)
+    # The law of the noise around an even number between 0 and all rows, cut off there.
+    low, high = (_laplace_cdf((end - released) / scale) for end in (0.0, rows))
+    none = (1 - SOME_TIES) * math.exp(-abs(released) / scale - unevenness(evidence))
+    entire = SOME_TIES / 2 * np.exp(-np.abs(everything - released) / scale)
+    some = SOME_TIES / 2 * 2 * scale * (high - low) / np.maximum(rows, 1.0)
+    drawn = released + scale * _laplace_quantile(low + (high - low) * rng.random(rows.shape))
+    pick = rng.random(rows.shape) * (none + entire + some)
+    return np.where(pick < none, 0.0, np.where(pick < none + entire, rows, np.clip(drawn, 0.0, rows)))
+
+
+def surely_tied(evidence: Evidence, rng: np.random.Generator) -> float:
+    """The share of all rows that is tied in nine draws of ten."""
+    rows = max(float(evidence.counts.sum()), 1.0)
+    return min(float(np.quantile(draw_tied(evidence, np.full(500, rows), rng), 0.1)) / rows, 0.95)
+
+
+def unevenness(evidence: Evidence) -> float:
+    """How much likelier sides of cuts as uneven as these are with ties, which cannot be cut, as a logarithm."""
+    mass = np.maximum(np.dot(evidence.weights, evidence.counts), 0.0)
+    scale, loose = evidence.balance.scale, max(TIES, 1 - even_part(evidence.nats) / MOST_EVEN)
+    found = 0.0
+    while len(mass) > 1:
+        gaps, mass = np.abs(mass[::2] - mass[1::2]), mass[::2] + mass[1::2]
+        ways = np.maximum(mass / scale, 1.0)  # even places for a cut, of which one is next to the best
+        found -= float(np.log(loose + (1 - loose) * ways * np.exp(-gaps / scale)).sum())
+    return min(max(found, -MOST_UNEVEN), MOST_UNEVEN)
+
+
+def _laplace_cdf(x: Any) -> Any:
+    return np.where(x < 0, np.exp(np.minimum(x, 0.0)) / 2, 1 - np.exp(-np.maximum(x, 0.0)) / 2)
+
+
+def _laplace_quantile(p: Floats) -> Floats:
+    p = np.clip(p, 1e-12, 1 - 1e-12)
+    return np.where(p < 0.5, np.log(2 * p), -np.log(2 * (1 - p)))
+
+
+def draw_knees(untied: Floats, counts: Floats, first: Bools, last: Bools, rng: np.random.Generator) -> Floats:
+    """Where rows beside ties in one bin end, as shares of both classes.
+
+    Those before the ties have more positives, those after them fewer. The ``first`` bins have none before, the ``last``
+    ones none after.
+    """
+    before = rng.random(untied.shape) < np.where(first, 0.0, np.where(last, 1.0, 0.5))
+    rows = counts.sum(axis=1)
+    positives = counts[:, 1] / np.maximum(rows, 1e-9)
+    way = rng.random(untied.shape)
+    part = np.where(before, positives + (1 - positives) * way, positives * way)  # positives among those beside
+    beside = untied * rng.random(untied.shape) * rows
+    knee = np.stack([beside * (1 - part), beside * part]) / np.maximum(counts.swapaxes(0, 1), 1e-9)
+    knee = np.minimum(knee, 1.0)
+    return np.where(before, knee, 1 - knee)
