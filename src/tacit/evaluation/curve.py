@@ -8,6 +8,7 @@ drawn from, so they hold both noise and sampling, and give no curve more weight 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -24,13 +25,14 @@ from tacit.evaluation.display import plot_roc, roc_html
 from tacit.evaluation.intervals import ROWS, check_level, widened
 from tacit.evaluation.metrics import Metrics
 from tacit.evaluation.model import Evidence, Floats, Model
-from tacit.evaluation.places import Paths, Places, fine_cells, inner_grid
+from tacit.evaluation.places import Paths, Places, fine_cells, inner_grid, ties_in
 from tacit.evaluation.posterior import (
     Inside,
     curves,
     draw,
     draw_counts,
     draw_direct,
+    draw_tied,
     generator,
     plain_curve,
     rates_of,
@@ -66,6 +68,15 @@ KNEES = (0.02, 0.15, 0.5, 0.85, 0.98)  # quantiles of the places of knees, at wh
 GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), ndtr(np.linspace(-4.5, 4.5, 121))]))
 
 
+def drawn_ties(evidence: Evidence, counts: Floats, tied: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[Any]:
+    """How many scores the rows of each bin share, in each draw: told by the number of tied rows alone.
+
+    That cuts are even makes bins of one score unlikely, but not those of two.
+    """
+    rows = counts.sum(axis=(1, 2))
+    return ties_in(tied, draw_tied(replace(evidence, weights=(0.0, 0.0)), rows, rng) / np.maximum(rows, 1.0), rng)
+
+
 class ModelDraws:
     """Draws by the model: smooth curves, and counts by class and bin of the sample and of the population behind it."""
 
@@ -76,6 +87,7 @@ class ModelDraws:
         self.tied, untied = tied_bins(evidence, self.sample, rng)
         self._inside = Inside.draw(evidence, self.population, self._state.rough, untied, rng)
         self._sags = rng.random(number)
+        self.ties = drawn_ties(evidence, self.sample, self.tied, rng)
 
     def sample_curve(self, grid: Floats) -> Floats:
         """The middle of the curves of test sets that fit the release, as smooth as that leaves them."""
@@ -92,7 +104,7 @@ class ModelDraws:
         fpr = inner_grid(rates_of(self.population)[:, 0])
         rates = np.stack([fpr, np.maximum.accumulate(self.population_curves(fpr), axis=1)], axis=1)
         rates[:, :, -1] = 1.0
-        return Paths(rates, self.population.sum(axis=2), self.tied)
+        return Paths(rates, self.population.sum(axis=2), self.ties)
 
 
 class Draws:
@@ -111,10 +123,13 @@ class Draws:
             rng = generator(self._evidence)
             sample, population = draw_direct(self._evidence, rng, number=number)
             tied, _ = tied_bins(self._evidence, sample, rng)
+            ties = drawn_ties(self._evidence, sample, tied, rng)
         else:
-            sample, population, tied = self._modelled.sample, self._modelled.population, self._modelled.tied
+            model = self._modelled
+            sample, population, tied, ties = model.sample, model.population, model.tied, model.ties
         way = -1 if self._turned else 1
-        self.sample, self.population, self.tied = sample[..., ::way], population[..., ::way], tied[..., ::way]
+        self.sample, self.population = sample[..., ::way], population[..., ::way]
+        self.tied, self.ties = tied[..., ::way], ties[..., ::way]
 
     @cached_property
     def _modelled(self) -> ModelDraws:
@@ -144,7 +159,7 @@ class Draws:
     def paths(self) -> Paths:
         """The same curves with steps inside of bins: for what depends on ranks alone."""
         paths = self._modelled.paths
-        return Paths(self._right_way(paths.rates), paths.sizes, paths.tied[:, ::-1]) if self._turned else paths
+        return Paths(self._right_way(paths.rates), paths.sizes, paths.ties[:, ::-1]) if self._turned else paths
 
     @cached_property
     def coarse(self) -> Floats:
@@ -187,7 +202,7 @@ class Draws:
     @property
     def _straight(self) -> Paths:
         """Curves that are straight inside of bins: right at their ends, and near enough where bins are narrow."""
-        return Paths(rates_of(self.population), self.population.sum(axis=2), self.tied)
+        return Paths(rates_of(self.population), self.population.sum(axis=2), self.ties)
 
     def _placed(self, cuts: Floats, paths: Paths) -> Places:
         return Places(cuts, paths, generator(self._evidence, b"places"))

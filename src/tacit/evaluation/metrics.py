@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 GROUPS = 8
+TINY_COST = 1e-9  # costs that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +205,14 @@ class Metrics:
         (fpr, tpr), sizes = np.moveaxis(self._fine, 1, 0), self._places.sizes
         sums = false_positive * fpr * sizes[:, :1] + false_negative * (1 - tpr) * sizes[:, 1:]
         costs = _ratio(sums, sizes.sum(axis=1, keepdims=True))
-        best = int(np.argmin(np.median(costs, axis=0)))
+        middle = np.median(costs, axis=0)
+        least = middle <= middle.min() + TINY_COST * max(false_positive, false_negative)
+        best = int(np.argmin(np.where(least, costs.mean(axis=0), np.inf)))  # of those, the one that fewer draws make dear
         spent = self._estimate(costs[:, best], level, max(false_positive, false_negative))
-        low, _, high = self._quantiles(self._cells[np.argmin(costs, axis=1)], level, float(CELLS))
+        found = self._cells[np.argmin(costs, axis=1)]
+        low, _, high = self._quantiles(found, level, float(CELLS))
+        if not self._curve.unknown:
+            low, high = max(low, found.min()), min(high, found.max())  # beyond, no draw has its best threshold
         cells = np.array([self._cells[best], min(low, self._cells[best]), max(high, self._cells[best])])
         threshold, first, last = (float(score) for score in self._scores(cells))
         return BestThreshold(threshold, first, last, spent)
