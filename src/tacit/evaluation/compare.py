@@ -14,6 +14,7 @@ from tacit.evaluation.model import Floats
 
 LEVEL = 0.95
 
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """How likely it is that the first classifier beats the second, on new data of the same kind.
@@ -95,8 +96,8 @@ def compare(curve_a: RocCurve, curve_b: RocCurve) -> Comparison:
 def _areas(curve: RocCurve) -> Floats:
     """Draws of the area whose quantiles reach the ends of the curve's own interval, at its usual level.
 
-    Those ends hold what draws do not: rows that go unseen. The further a draw is from the middle, as a normal deviate of
-    its rank, the more it is moved.
+    Those ends hold what draws do not: rows that go unseen. The further a draw is from the middle, as a normal deviate
+    of its rank, the more it is moved.
     """
     draws = np.sort(curve.auc_draws())
     deviates = ndtri((np.arange(len(draws)) + 0.5) / len(draws))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,8 +120,8 @@ class Places:
             np.clip(STRETCH * heavy * rng.standard_normal((draws, bins)), -MOST_STRETCH, MOST_STRETCH)
         )
         self._axes = rng.random((draws, 1))
-        # Where the first step is: at 1 a tie is as high as can be, at 0 as low. The more bins, the more often cuts fall to
-        # one side of a tie or the other, each somewhere in what the last one left: so that it is next to one of them.
+        # Where the first step is: at 1 a tie is as high as can be, at 0 as low. The more bins, the more often cuts fall
+        # to one side of a tie or the other, each somewhere in what the last one left: so it is next to one of them.
         steps, crowding = rng.random((draws, bins)), max(math.log2(bins) - 2, 1.0)
         self._steps = np.where(paths.ties == 1, expit(crowding * logit(steps)), steps)
         at_end = rng.random((draws, 2)) < AT_END
@@ -182,13 +182,16 @@ class Places:
         return np.asarray(np.where(bin_ == 0, above, np.where(bin_ == last + 1, below, inner)))
 
 
-def along(places: Floats, knots: Floats, values: Floats) -> Floats:
-    """Values at places from 0 to 1, the same for all draws or one row a draw: straight between a draw's knots."""
+def along(places: Floats, knots: Floats, values: Floats, side: Literal["left", "right"] = "right") -> Floats:
+    """Values at places from 0 to 1, the same for all draws or one row a draw: straight between a draw's knots.
+
+    Where several knots are at one place, the value is that of the first ("left") or of the last one ("right").
+    """
     draws, width = knots.shape
     places = np.broadcast_to(places, (draws, places.shape[-1]))
     row = np.arange(draws)[:, None]
     # All draws lie one after another, two apart, so that one search serves all of them.
-    found = np.searchsorted((knots + 2.0 * row).ravel(), places + 2.0 * row, side="right") - width * row
+    found = np.searchsorted((knots + 2.0 * row).ravel(), places + 2.0 * row, side=side) - width * row
     right = np.clip(found, 1, width - 1)
     left = right - 1
     (low, high), (first, last) = ([np.take_along_axis(a, i, axis=1) for i in (left, right)] for a in (knots, values))
