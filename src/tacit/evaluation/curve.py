@@ -21,7 +21,7 @@ from scipy.special import ndtr, ndtri
 from tacit.desk.cutting import FEWEST_BINS
 from tacit.desk.roc_family import Counted
 from tacit.desk.scores import Binned
-from tacit.evaluation.display import plot_roc, roc_html
+from tacit.evaluation.display import plot_roc, roc_html, shown_area
 from tacit.evaluation.intervals import ROWS, check_level, widened
 from tacit.evaluation.metrics import Metrics
 from tacit.evaluation.model import Evidence, Floats, Model
@@ -391,7 +391,8 @@ class RocCurve:
         if self.unknown:
             why = f"a class is too small to be told from an empty one; the positive label is {self.pos_label!r}"
             return f"<private ROC curve: unknown, because {why}>"
-        return f"<private ROC curve: AUC {self.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}>"
+        area, first, last = (shown_area(value) for value in (self.auc, low, high))
+        return f"<private ROC curve: AUC {area}, 95 % interval {first} to {last}>"
 
 
 def _together(
