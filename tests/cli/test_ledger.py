@@ -81,7 +81,7 @@ def test_json_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
         (["create", "x", "--epsilon", "1", "--delta", "1"], ["'--delta' option", "[0, 1)", "1e-06"]),
         (["create", "x", "--epsilon", "1", "--delta=-1e-9"], ["'--delta' option"]),
         (["create", "x", "--epsilon", "1", "--unit", "patient"], ["--rows-per-unit"]),
-        (["create", "x", "--epsilon", "1", "--rows-per-unit", "2"], ["together with --unit"]),
+        (["create", "x", "--epsilon", "1", "--rows-per-unit", "2"], ["'--unit'", "--rows-per-unit was given"]),
         (["create", "x", "--epsilon", "1", "--unit", "p", "--rows-per-unit", "0"], ["'--rows-per-unit'", "at least 1"]),
         (["show", "x"], ["no ledger at sqlite:///ledger.db", "tacit ledger create"]),
         (["list", "--ledger", "nonsense"], ["'--ledger'", "nonsense", "sqlite:///file.db"]),

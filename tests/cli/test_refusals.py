@@ -52,6 +52,9 @@ def accounts() -> list[str]:
         (["compare", "good.json", "other.json", "mail.csv", "--epsilon", "1"], "no column 'note'"),
         (["compare", "good.json", "good.json", "mail.csv", "--epsilon", "1e-12"], "noise scale"),
         (["compare", "good.json", "good.json", "--epsilon", "1"], "add its files as DATA"),
+        (["compare", "good.json", "good.json", "mail.csv"], "DATA was given, so --epsilon is needed"),
+        (["evaluate", "good.json", "mail.csv", "--epsilon", "1", "--unit", "text"], "'--rows-per-unit' parameter"),
+        (["evaluate", "good.json", "mail.csv", "--epsilon", "1", "--rows-per-unit", "2"], "'--unit' parameter"),
     ],
 )
 def test_a_refused_command_leaves_no_account(
@@ -98,6 +101,16 @@ def test_the_same_model_twice_is_paid_for_once(capsys: pytest.CaptureFixture[str
         assert account.spent.epsilon == spent + 0.5
         code, out, _ = run(capsys, "compare", "good.json", "copy.json", "mail.csv", "--epsilon", "1", "--json")
         assert (code, json.loads(out)["epsilon"], account.spent.epsilon) == (0, 0.5, spent + 0.5)
+
+
+def test_a_comparison_of_curves_of_two_prices_names_both(capsys: pytest.CaptureFixture[str]) -> None:
+    with tacit.Ledger.open(URL) as ledger:
+        ledger.account("mail.csv", budget=tacit.Budget(2.0))
+    for name, epsilon in (("a", "1"), ("b", "0.3")):
+        assert run(capsys, "evaluate", "good.json", "mail.csv", "--epsilon", epsilon, "--out", name)[0] == 0, name
+    code, out, _ = run(capsys, "compare", "a", "b")
+    assert code == 0
+    assert "cannot be told apart at ε = 1 (A) and 0.3 (B): more rows" in out
 
 
 @pytest.mark.usefixtures("second")

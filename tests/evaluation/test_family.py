@@ -215,7 +215,7 @@ class TestInput:
                     assert epsilon > 1e-11
                     check_valid(curve)
 
-    @pytest.mark.parametrize("given", [{"counts": "tree"}, {"bins": 8}])
+    @pytest.mark.parametrize("given", [{"counts": "tree"}, {"bins": 8}, {"branching": 7}])
     def test_the_default_takes_none_of_them(self, given: dict[str, Any]) -> None:
         with pytest.raises(ParameterError, match="belongs to"):
             tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, **given)

@@ -14,10 +14,10 @@ CUTS = np.array([CELLS, 45_000, 33_000, 21_000, 0], dtype=np.float64)
 KNOTS = np.array([[0.0, 0.05, 0.2, 0.6, 1.0], [0.0, 0.4, 0.8, 0.95, 1.0]])  # false- and true-positive rates
 
 
-def places(tied: bool = False, draws: int = 500) -> Places:
-    """The same curve in all draws, straight inside of bins."""
+def places(ties: int = 0, draws: int = 500) -> Places:
+    """The same curve in all draws, straight inside of bins, which have so many scores, or are spread."""
     rates = np.broadcast_to(KNOTS, (draws, *KNOTS.shape)).copy()
-    paths = Paths(rates, np.full((draws, 2), 100.0), np.full((draws, 4), tied))
+    paths = Paths(rates, np.full((draws, 2), 100.0), np.full((draws, 4), ties))
     return Places(CUTS, paths, np.random.default_rng(0))
 
 
@@ -36,9 +36,9 @@ def test_at_cuts_places_are_those_of_the_counts() -> None:
     assert np.allclose(places().rates(CUTS), KNOTS)
 
 
-@pytest.mark.parametrize("tied", [False, True])
-def test_places_never_fall_as_scores_do(tied: bool) -> None:
-    rates = places(tied).rates(np.linspace(CELLS, 0, 301))
+@pytest.mark.parametrize("ties", [0, 1, 3])
+def test_places_never_fall_as_scores_do(ties: int) -> None:
+    rates = places(ties).rates(np.linspace(CELLS, 0, 301))
     assert (np.diff(rates, axis=2) >= -1e-12).all()
     assert np.allclose(rates[:, :, 0], 0.0)
     assert np.allclose(rates[:, :, -1], 1.0)
@@ -64,11 +64,35 @@ def test_in_a_bin_up_to_1_logits_are_no_guide() -> None:
 
 
 def test_ties_are_above_a_threshold_or_below_it_with_both_classes() -> None:
-    found = places(tied=True).rates(np.array([27_000.0]))[:, :, 0]
+    found = places(ties=1).rates(np.array([27_000.0]))[:, :, 0]
     above = np.isclose(found[:, 1], 0.95)
     assert 0.35 < above.mean() < 0.65
     assert np.allclose(found[above], KNOTS[:, 3])
     assert np.allclose(found[~above], KNOTS[:, 2])
+
+
+@pytest.mark.parametrize("ties", [1, 2, 5])
+def test_a_tie_may_stand_at_the_very_end_of_the_range(ties: int) -> None:
+    """The highest cell may hold a share of its bin, or all of it, as predictions of 1 do; and so may the lowest."""
+    highest, lowest = np.moveaxis(places(ties).rates(np.array([CELLS - 1.0, 1.0]))[:, 1], 1, 0)
+    assert 0.55 < np.mean(highest > 0.01) < 0.85
+    assert 0.55 < np.mean(lowest < 0.999) < 0.85
+    assert np.allclose(places(ties).rates(CUTS), KNOTS, atol=1e-8)
+    if ties == 1:
+        assert set(np.round(highest, 6)) == {0.0, 0.4}
+
+
+def test_several_ties_in_a_bin_are_steps_of_unlike_sizes() -> None:
+    found = np.round(places(ties=3).rates(np.arange(33_000.0, 21_000.0, -50.0))[:, 1], 6)
+    steps = [len(np.unique(draw)) for draw in found]
+    assert max(steps) <= 4
+    assert len(np.unique(found)) > 100
+
+
+def test_interpolation_can_take_the_first_of_several_knots() -> None:
+    knots, values = np.array([[0.0, 0.5, 0.5, 1.0]]), np.array([[0.0, 0.2, 0.6, 1.0]])
+    assert along(np.array([0.5, 1.0]), knots, values, side="left").tolist() == [[0.2, 1.0]]
+    assert along(np.array([0.5, 1.0]), knots, values).tolist() == [[0.6, 1.0]]
 
 
 def test_stretches_and_bends_keep_the_ends() -> None:

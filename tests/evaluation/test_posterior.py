@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.integrate import trapezoid
 
 from tacit.evaluation import posterior
-from tacit.evaluation.curve import COARSE, GRID, Draws, ModelDraws
+from tacit.evaluation.draws import COARSE, GRID, Draws, ModelDraws
 from tacit.evaluation.model import (
     BROAD,
     D_MEAN,

@@ -15,6 +15,7 @@ from sklearn import metrics
 
 import tacit
 from tacit import Budget, BudgetError, Ledger, ParameterError, Unit
+from tacit.evaluation.display import shown_area
 
 Floats = NDArray[np.float64]
 
@@ -333,7 +334,9 @@ class TestInput:
         with pytest.raises(ParameterError, match=r"sample_weight.*bound"):
             tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, sample_weight=[1, 2])
 
-    @pytest.mark.parametrize("span", [(1, 0), (0, 0), (0, np.inf), (np.nan, 1), 5, ("a", "b"), (0, 1, 2)])
+    @pytest.mark.parametrize(
+        "span", [(1, 0), (0, 0), (0, np.inf), (np.nan, 1), 5, ("a", "b"), (0, 1, 2), ("0", "1"), "01"]
+    )
     def test_ranges(self, span: Any) -> None:
         with pytest.raises(ParameterError, match="'score_range'"):
             tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, score_range=span)
@@ -365,6 +368,42 @@ class TestDisplay:
         assert "not private" in ax.get_title()
         assert curve.plot(ax) is ax
         matplotlib.pyplot.close("all")
+
+    def test_what_is_drawn_on_must_be_axes(self) -> None:
+        pytest.importorskip("matplotlib")
+        curve = tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, random_state=0)
+        for draw in (curve.plot, curve.metrics.lift().plot):
+            with pytest.raises(ParameterError, match=r"'ax' parameter of plot must be axes of matplotlib.*Got 3"):
+                draw(3)
+
+    def test_the_legend_of_an_unknown_curve_says_so(self) -> None:
+        matplotlib = pytest.importorskip("matplotlib")
+        matplotlib.use("Agg")
+        curve = tacit.roc_curve(np.zeros(50), np.linspace(0, 1, 50), epsilon=1.0, random_state=0)
+        texts = [text.get_text() for text in curve.plot().get_legend().get_texts()]
+        assert texts == ["95 % band", "AUC unknown: a class is too small"]
+        matplotlib.pyplot.close("all")
+
+    @pytest.mark.parametrize(
+        ("area", "text"),
+        [(0.91234, "0.912"), (0.9994, "0.999"), (0.9996, "0.9996"), (0.99997, "0.99997"), (1.0, "1.000")],
+    )
+    def test_no_area_is_rounded_up_to_1(self, area: float, text: str) -> None:
+        assert shown_area(area) == text
+
+    def test_a_nearly_perfect_curve_is_not_shown_as_a_perfect_one(self) -> None:
+        y, s = made_up(20_000, distance=7.0)
+        curve = tacit.roc_curve(y, s, epsilon=1.0, random_state=0)
+        assert 0.9995 < curve.auc < 1
+        assert "AUC 1.000" not in repr(curve)
+        assert ">1.000 (" not in curve._repr_html_()
+
+    def test_a_level_in_per_cent_is_refused_with_the_share(self) -> None:
+        curve = tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, random_state=0)
+        with pytest.raises(ParameterError, match=r"For 95 % pass 0\.95"):
+            curve.auc_interval(95)
+        with pytest.raises(ParameterError, match=r"Got 7\.$"):
+            curve.band(7)
 
     def test_a_notebook_shows_a_table_of_text(self) -> None:
         y = np.array(["<b>no</b>", "<b>yes</b>"] * 200)

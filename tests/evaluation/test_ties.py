@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.integrate import trapezoid
 
 import tacit
-from tacit.evaluation.curve import Draws
+from tacit.evaluation.draws import Draws
 from tacit.evaluation.model import Evidence
-from tacit.evaluation.ties import SOME_TIES, draw_knees, draw_tied, tied_bins, unevenness
+from tacit.evaluation.ties import SOME_TIES, draw_knees, draw_tied, draw_ties, tied_bins, unevenness
 from tests.support.releases import bins_of
 
 Floats = NDArray[np.float64]
@@ -103,6 +103,16 @@ def test_a_band_holds_ties_and_a_crowd_where_they_look_the_same() -> None:
     draws = Draws(release, 400)
     straight = (52 / 87 + 1) / 2  # the area under a curve that is straight over ties
     assert np.quantile(trapezoid(draws.population_curves, draws.coarse, axis=1), 0.025) < straight
+
+
+def test_bins_of_tied_rows_have_one_score_or_a_few() -> None:
+    rng = np.random.default_rng(0)
+    tied = rng.random((1000, 8)) < 0.3
+    for released, scores in ((0.0, {0}), (1100.0, {1, 2, 3, 4, 5})):
+        release = bins_of(EVEN, EVEN, 50.0, tied=released, scale=5.0)
+        found = draw_ties(release, np.broadcast_to(release.counts, (1000, 2, 8)), tied, rng)
+        assert (found[tied] == 1).all()
+        assert set(np.unique(found[~tied])) == scores
 
 
 def test_knees_are_where_untied_rows_end() -> None:

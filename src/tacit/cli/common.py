@@ -76,8 +76,10 @@ def unit_of(arguments: argparse.Namespace) -> Unit | None:
     if arguments.unit == "row" and arguments.rows_per_unit is None:
         return Unit.row()
     if (arguments.unit is None) != (arguments.rows_per_unit is None):
-        given = arguments.rows_per_unit if arguments.unit is None else arguments.unit
-        raise bad_parameter("tacit", "--unit and --rows-per-unit", "given together", given)
+        given, missing = "--unit", "--rows-per-unit"
+        if arguments.unit is None:
+            given, missing = missing, given
+        raise bad_parameter("tacit", missing, f"given, too, where {given} is", None, "The two belong together.")
     return None if arguments.unit is None else Unit.user(arguments.unit, arguments.rows_per_unit)
 
 
@@ -236,6 +238,9 @@ def curve_line(curve: Any) -> str:
             "the data, and in JSON Lines the column of labels ('--strict' tells where they are not)? "
             "Or are rows or ε too few?"
         )
+    from tacit.evaluation.display import shown_area
+
     low, high = curve.auc_interval()
     which = f"{curve.pos_label!r} against all others"
-    return f"AUC {curve.auc:.3f}, 95 % interval {low:.3f} to {high:.3f}, for {which}"
+    area, low, high = (shown_area(value) for value in (curve.auc, low, high))
+    return f"AUC {area}, 95 % interval {low} to {high}, for {which}"

@@ -72,7 +72,8 @@ def _evaluated(arguments: argparse.Namespace) -> tuple[Any, Any]:
     from tacit.models.storage import load
 
     if arguments.epsilon is None:
-        raise bad_parameter("tacit compare", "--epsilon", "given together with DATA", None)
+        remedy = "DATA was given, so --epsilon is needed. To compare two stored curves, leave DATA out."
+        raise bad_parameter("tacit compare", "--epsilon", "the price of both curves, a positive number", None, remedy)
     models = [load(name) for name in _names(arguments)]
     unit = _unit(models, arguments)
     with common.interruptible(arguments.ledger, common.dataset_of(arguments)):
@@ -98,7 +99,8 @@ def _names(arguments: argparse.Namespace) -> tuple[str, str]:
 def _text(arguments: argparse.Namespace, facts: dict[str, Any], first: Any, second: Any) -> str:
     low, high = facts["interval"]
     lines = [f"A  {arguments.first}: {common.curve_line(first)}", f"B  {arguments.second}: {common.curve_line(second)}"]
-    spent = max(first.receipt["epsilon"], second.receipt["epsilon"])
+    a, b = (f"{curve.receipt['epsilon']:g}" for curve in (first, second))
+    spent = a if a == b else f"{a} (A) and {b} (B)"
     if facts["unknown"]:
         lines.append("Where a curve is unknown, so is the difference.")
     else:
@@ -107,7 +109,7 @@ def _text(arguments: argparse.Namespace, facts: dict[str, Any], first: Any, seco
     if facts["told_apart"]:
         lines.append(f"They can be told apart: {facts['better']} is better.")
     else:
-        lines.append(f"They cannot be told apart at ε = {spent:g}: more rows or a larger ε would be needed.")
+        lines.append(f"They cannot be told apart at ε = {spent}: more rows or a larger ε would be needed.")
     if arguments.data is not None:
         receipt = first.receipt
         where = f"on {receipt['dataset']!r} in {receipt['ledger']['url']}"

@@ -130,12 +130,14 @@ def _show_answers(result: Any, most: int = 6) -> None:
 
 
 def _tell_curve(result: Any, what: str) -> None:
+    from tacit.evaluation.display import shown_area
+
     curve = result.curve
-    low, high = curve.auc_interval()
+    area, low, high = (shown_area(value) for value in (curve.auc, *curve.auc_interval()))
     recall = curve.metrics.recall(0.5)
     _say(
-        f"How well does the model tell {what}, on a test set that nobody looked at? AUC {curve.auc:.3f}, and with 95 % "
-        f"confidence between {low:.3f} and {high:.3f}; recall at a threshold of 0.5: {recall}."
+        f"How well does the model tell {what}, on a test set that nobody looked at? AUC {area}, and with 95 % "
+        f"confidence between {low} and {high}; recall at a threshold of 0.5: {recall}."
     )
 
 

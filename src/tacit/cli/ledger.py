@@ -129,7 +129,8 @@ def _raise(arguments: argparse.Namespace) -> int:
 def _unit(column: str | None, rows: int | None) -> Unit:
     if column is None or (column == "row" and rows is None):
         if rows is not None:
-            raise bad_parameter("tacit ledger create", "--rows-per-unit", "given together with --unit", rows)
+            remedy = "--rows-per-unit was given, which says how many rows of each person are kept."
+            raise bad_parameter("tacit ledger create", "--unit", "the column that names the person", column, remedy)
         return Unit.row()
     if rows is None:
         raise bad_parameter("tacit ledger create", "--rows-per-unit", "given together with --unit", rows)

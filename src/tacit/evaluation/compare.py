@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
 from tacit.errors import bad_parameter
 from tacit.evaluation.curve import RocCurve
 from tacit.evaluation.intervals import check_level
 from tacit.evaluation.model import Floats
+
+LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,13 @@ def compare(curve_a: RocCurve, curve_b: RocCurve) -> Comparison:
 
 
 def _areas(curve: RocCurve) -> Floats:
-    """Draws of the area, as far from their middle as the curve's intervals are."""
-    draws = curve.auc_draws()
-    middle = np.median(draws)
-    return np.asarray(np.clip(middle + curve.room() * (draws - middle), 0.0, 1.0))
+    """Draws of the area whose quantiles reach the ends of the curve's own interval, at its usual level.
+
+    Those ends hold what draws do not: rows that go unseen. The further a draw is from the middle, as a normal deviate
+    of its rank, the more it is moved.
+    """
+    draws = np.sort(curve.auc_draws())
+    deviates = ndtri((np.arange(len(draws)) + 0.5) / len(draws))
+    tail = (1 - LEVEL) / 2
+    beyond = np.abs(np.quantile(draws, [tail, 1 - tail]) - curve.auc_interval(LEVEL)) / -ndtri(tail)
+    return np.asarray(np.clip(draws + np.where(deviates < 0, beyond[0], beyond[1]) * deviates, 0.0, 1.0))

@@ -27,6 +27,7 @@ REPLICATES = 200
 SURE = 4.0  # standard deviations of noise that a class must hold before a bootstrap of it means anything
 FEW_BINS = 64  # beyond, what a curve does inside of a bin is left straight in metrics
 ANYWHERE = 2.0  # bends of such a spread fill the box between two thresholds
+ONE_SCORE = 0.5  # share of replicates in which the rows of a bin share one score, which nothing rules out
 UNSEEN = 2.0  # rows spread over the bins before sampling errors are drawn: an empty bin need not be empty next time
 
 
@@ -52,7 +53,8 @@ class Replicates:
         rates = rates_at(self.sums)
         inner = rates[:, :, :-1, None] + np.diff(rates, axis=2)[..., None] * shares
         found = np.concatenate([inner.reshape(replicates, 2, -1), rates[:, :, -1:]], axis=2)
-        return Paths(found, self.sums[:, :, -1] + 1e-6, np.zeros((replicates, bins), dtype=bool))
+        ties = self._rng.random((replicates, bins)) < ONE_SCORE
+        return Paths(found, self.sums[:, :, -1] + 1e-6, ties)
 
     def places(self, cuts: Floats) -> Places:
         """Where scores stand on curves, given the ends of bins as cells from the highest scores down."""

@@ -6,7 +6,7 @@ Public side; everything here is post-processing of a curve's posterior draws, at
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +16,7 @@ from scipy.integrate import trapezoid
 
 from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_band
-from tacit.evaluation.intervals import check_level, is_number, widened
+from tacit.evaluation.intervals import OUTWARD, check_level, is_number, widened
 from tacit.evaluation.model import Floats
 from tacit.evaluation.places import along, fine_cells
 from tacit.privacy.grid import CELLS, scores_at
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 GROUPS = 8
+TINY_COST = 1e-9  # costs that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +155,18 @@ class Metrics:
     def precision_recall(self, level: float = LEVEL) -> Band:
         """Precision at recalls from 0 to 1."""
         recalls = np.linspace(0.0, 1.0, 101)
-        return self._band(recalls, self._precision_at(recalls), level, "Recall", "Precision")
+        band = self._band(recalls, self._precision_at(recalls), level, "Recall", "Precision")
+        return replace(band, high=np.ones_like(recalls)) if self._perhaps_perfect(level) else band
 
     def average_precision(self, level: float = LEVEL) -> Estimate:
-        """Area under the precision–recall curve."""
+        """Area under the precision–recall curve, as it is when ties are broken at random.
+
+        Scikit-learn's ``average_precision_score`` takes rows of one score together, at the precision of the last one.
+        So its value is lower where many rows share few scores.
+        """
         recalls = np.linspace(0.0, 1.0, 401)
-        return self._estimate(np.asarray(trapezoid(self._precision_at(recalls), recalls, axis=1)), level)
+        found = self._estimate(np.asarray(trapezoid(self._precision_at(recalls), recalls, axis=1)), level)
+        return Estimate(found.value, found.low, 1.0) if self._perhaps_perfect(level) else found
 
     def lift(self, level: float = LEVEL) -> Band:
         """How many times more positives than by chance are in the top share of the scores, at shares up to 1."""
@@ -204,9 +211,15 @@ class Metrics:
         (fpr, tpr), sizes = np.moveaxis(self._fine, 1, 0), self._places.sizes
         sums = false_positive * fpr * sizes[:, :1] + false_negative * (1 - tpr) * sizes[:, 1:]
         costs = _ratio(sums, sizes.sum(axis=1, keepdims=True))
-        best = int(np.argmin(np.median(costs, axis=0)))
+        middle = np.median(costs, axis=0)
+        least = middle <= middle.min() + TINY_COST * max(false_positive, false_negative)
+        # Of those that are as good in the middle of the draws, the one that fewer draws make dear.
+        best = int(np.argmin(np.where(least, costs.mean(axis=0), np.inf)))
         spent = self._estimate(costs[:, best], level, max(false_positive, false_negative))
-        low, _, high = self._quantiles(self._cells[np.argmin(costs, axis=1)], level, float(CELLS))
+        found = self._cells[np.argmin(costs, axis=1)]
+        low, _, high = self._quantiles(found, level, float(CELLS))
+        if not self._curve.unknown:
+            low, high = max(low, found.min()), min(high, found.max())  # beyond, no draw has its best threshold
         cells = np.array([self._cells[best], min(low, self._cells[best]), max(high, self._cells[best])])
         threshold, first, last = (float(score) for score in self._scores(cells))
         return BestThreshold(threshold, first, last, spent)
@@ -245,9 +258,15 @@ class Metrics:
         steps = np.array([[0.0, 0.0], [aside, 0.0], [-aside, 0.0], [0.0, up], [0.0, -up]])
         return np.asarray(np.clip(middle + steps, 0.0, 1.0))
 
+    def _perhaps_perfect(self, level: float) -> bool:
+        """Whether the curve's own interval holds a perfect curve, whose precision is 1 everywhere."""
+        return self._curve.auc_interval(check_level("metrics", level))[1] >= 1
+
     def _precision_at(self, recalls: Floats) -> Floats:
         paths = self._curve.posterior.paths
-        false = along(recalls, paths.rates[:, 1], paths.rates[:, 0]) * paths.sizes[:, :1]
+        # As few false positives as do: at recall 1, which rounding keeps draws from, those of the lowest positive.
+        reached = np.minimum(recalls, 1 - OUTWARD)
+        false = along(reached, paths.rates[:, 1], paths.rates[:, 0], side="left") * paths.sizes[:, :1]
         true = recalls * paths.sizes[:, 1:]
         found = _ratio(true, true + false)
         found[:, 0] = found[:, 1]

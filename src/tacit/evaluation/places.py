@@ -9,7 +9,9 @@ curve, as it is inside of that bin.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,9 @@ STRETCH, MOST_STRETCH = 0.4, 1.5
 LEAST_SLOPE, MOST_SLOPE, USUAL_SLOPE = 0.03, 30.0, 0.6
 FREEDOM = 4.0  # bends have a t-distribution: some scores crowd far more than others
 FINE = np.arange(8) / 8  # steps inside of a bin, along the public grid
+# Scores that share a bin are of unlike sizes (log-odds of their steps). A tie in the first or the last bin often stands
+# at the very end of the range, as predictions of 0 and 1 do.
+UNLIKE, AT_END = 0.7, 0.7
 _TINY = 1e-9
 
 
@@ -40,18 +45,18 @@ class Paths:
         False- and true-positive rates from (0, 0) to (1, 1); every ``steps``-th is the end of a bin.
     sizes : array of shape (draws, 2)
         Expected rows of both classes.
-    tied : array of shape (draws, bins)
-        Bins whose rows share one score.
+    ties : array of shape (draws, bins)
+        How many scores the rows of a bin share: one, or several. None (0) where they are spread.
     """
 
     rates: Floats
     sizes: Floats
-    tied: NDArray[np.bool_]
+    ties: NDArray[Any]
 
     @property
     def knots(self) -> Floats:
         """The middle of both rates at the ends of bins: where a set with as many of either class is cut."""
-        steps = (self.rates.shape[2] - 1) // self.tied.shape[1]
+        steps = (self.rates.shape[2] - 1) // self.ties.shape[1]
         return np.asarray(self.rates[:, :, ::steps].mean(axis=1))
 
 
@@ -67,9 +72,9 @@ def inner_grid(fpr: Floats) -> Floats:
 
 
 def fine_cells(cuts: Floats) -> Floats:
-    """Cells from the highest down: all cuts, and some between them."""
+    """Cells from the highest down: all cuts, some between them, and those next to both ends, where ties may be."""
     steps = cuts[:-1, None] + np.diff(cuts)[:, None] * FINE
-    return np.append(np.rint(steps).ravel(), cuts[-1])
+    return np.sort(np.append(np.rint(steps).ravel(), [CELLS - 1, 1, cuts[-1]]))[::-1]
 
 
 def axis(cells: Floats) -> Floats:
@@ -95,7 +100,7 @@ class Places:
         self._pooled_paths = paths.rates.mean(axis=1)
         self._axis = axis(cuts)
         self._levels = ndtri(np.clip(self._knots[:, 1:-1], 1e-6, 1 - 1e-6))
-        draws, bins = paths.tied.shape
+        draws, bins = paths.ties.shape
         slopes = self._slopes()
         heavy = np.sqrt(FREEDOM / rng.chisquare(FREEDOM, (draws, 1)))
         self._ends = slopes[:, [0, -1]] * np.exp(END_SPREAD * heavy * rng.standard_normal((draws, 2)))
@@ -104,8 +109,14 @@ class Places:
         self._stretches = np.exp(
             np.clip(STRETCH * heavy * rng.standard_normal((draws, bins)), -MOST_STRETCH, MOST_STRETCH)
         )
-        self._ties = rng.random((draws, bins))
         self._axes = rng.random((draws, 1))
+        # Where the first step is: at 1 a tie is as high as can be, at 0 as low. The more bins, the more often cuts fall
+        # to one side of a tie or the other, each somewhere in what the last one left: so it is next to one of them.
+        steps, crowding = rng.random((draws, bins)), max(math.log2(bins) - 2, 1.0)
+        self._steps = np.where(paths.ties == 1, expit(crowding * logit(steps)), steps)
+        at_end = rng.random((draws, 2)) < AT_END
+        self._steps[:, 0][at_end[:, 0]], self._steps[:, -1][at_end[:, 1]] = 1.0, -_TINY
+        self._unlike = UNLIKE * rng.standard_normal((draws, bins))
 
     def _slopes(self) -> Floats:
         """Slopes between cuts, and those of the nearest ones for the ends: one a bin."""
@@ -133,9 +144,17 @@ class Places:
         low, high = self._knots[:, bin_], self._knots[:, bin_ + 1]
         smooth = (ndtr(self._line(axis(cells), across, bin_)) - low) / np.maximum(high - low, _TINY)
         share = bent(smooth, self._bends[:, bin_], self._stretches[:, bin_])
-        share = np.where(self._paths.tied[:, bin_], across > self._ties[:, bin_], share)
+        share = self._stepped(share, across, bin_)
         share = np.where(across <= 0, 0.0, np.where(across >= 1, 1.0, share))
         return np.asarray(low + share * (high - low))
+
+    def _stepped(self, share: Floats, across: Floats, bin_: NDArray[np.int64]) -> Floats:
+        """Shares that grow in steps where there are ties: one anywhere in its bin, several at even ranks, about."""
+        ties = self._paths.ties[:, bin_]
+        number = np.maximum(ties, 1)
+        steps = np.floor(number * np.where(ties == 1, across, share) + self._steps[:, bin_]) / number
+        uneven = bent(np.clip(steps, 0.0, 1.0), np.where(ties > 1, self._unlike[:, bin_], 0.0))
+        return np.where(ties > 0, uneven, share)
 
     def _line(self, x: Floats, across: Floats, bin_: NDArray[np.int64]) -> Floats:
         """Probits of the middle of both rates: straight from cut to cut, and on beyond the last ones.
@@ -153,13 +172,16 @@ class Places:
         return np.asarray(np.where(bin_ == 0, above, np.where(bin_ == last + 1, below, inner)))
 
 
-def along(places: Floats, knots: Floats, values: Floats) -> Floats:
-    """Values at places from 0 to 1, the same for all draws or one row a draw: straight between a draw's knots."""
+def along(places: Floats, knots: Floats, values: Floats, side: Literal["left", "right"] = "right") -> Floats:
+    """Values at places from 0 to 1, the same for all draws or one row a draw: straight between a draw's knots.
+
+    Where several knots are at one place, the value is that of the first ("left") or of the last one ("right").
+    """
     draws, width = knots.shape
     places = np.broadcast_to(places, (draws, places.shape[-1]))
     row = np.arange(draws)[:, None]
     # All draws lie one after another, two apart, so that one search serves all of them.
-    found = np.searchsorted((knots + 2.0 * row).ravel(), places + 2.0 * row, side="right") - width * row
+    found = np.searchsorted((knots + 2.0 * row).ravel(), places + 2.0 * row, side=side) - width * row
     right = np.clip(found, 1, width - 1)
     left = right - 1
     (low, high), (first, last) = ([np.take_along_axis(a, i, axis=1) for i in (left, right)] for a in (knots, values))

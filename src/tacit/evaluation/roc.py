@@ -18,7 +18,7 @@ from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
 from tacit.privacy.hierarchy import FORMS
 
 METHODS = ("auto", "balanced-medians", *roc_family.METHODS)
-MOST_BINS = 1 << 10
+MOST_BINS, BRANCHING = 1 << 10, 4
 
 
 def roc_curve(
@@ -31,7 +31,7 @@ def roc_curve(
     method: str = "auto",
     counts: str | None = None,
     bins: int | None = None,
-    branching: int = 4,
+    branching: int = BRANCHING,
     score_range: tuple[float, float] = (0.0, 1.0),
     persons: Any = None,
     sample_weight: Any = None,
@@ -124,6 +124,12 @@ def _recipe(method: str, counts: Any, bins: Any, branching: Any) -> roc_family.R
             if value is not None:
                 expected, remedy = f"None for method {method!r}", f"It belongs to one of {roc_family.METHODS}."
                 raise bad_parameter("roc_curve", name, expected, value, remedy)
+        if branching != BRANCHING:
+            expected, remedy = (
+                f"{BRANCHING}, as it is by default, for method {method!r}",
+                "It belongs to counts='tree'.",
+            )
+            raise bad_parameter("roc_curve", "branching", expected, branching, remedy)
         return None
     usual = "cumulative" if found == "laplace" else "privelet"
     form = next((known for known in FORMS if known == (usual if counts is None else counts)), None)
@@ -151,7 +157,7 @@ def _check_label(label: Any) -> Any:
 def _check_range(span: Any) -> tuple[float, float]:
     expected = "a pair of finite numbers, the lower one first"
     try:
-        low, high = (float(end) for end in span)
+        low, high = (math.nan if isinstance(end, str | bytes) else float(end) for end in span)
     except (TypeError, ValueError):
         raise bad_parameter("roc_curve", "score_range", expected, span) from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):

@@ -17,12 +17,14 @@ from tacit.desk.cutting import CROWDS, MOST_EVEN, even_part
 from tacit.evaluation.model import TIES, Evidence, Floats
 
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 SOME_TIES = 0.1  # chance that scores are tied, before that was asked
 # A bin is the ties of one score if its other half has less than that part of a usual bin, or if it is so many usual
 # ones itself. Else it may have several, with that chance.
 WHOLE, ALONE, SEVERAL = 0.05, 3.0, 0.5
 RARE, APART = 0.3, 0.6  # how much rarer than the other a class is in a bin, and the chance that it is not tied there
+MOST_TIES, MORE_TIED = 5, 2.0  # scores that a bin may have
 MOST_UNEVEN = 8.0  # nats that cuts may say for ties or against them
 
 
@@ -51,20 +53,37 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> t
     return found, np.clip(spare / np.maximum(held, 1e-9), 0.0, 1.0) * found
 
 
-def draw_tied(evidence: Evidence, rows: Floats, rng: np.random.Generator) -> Floats:
-    """Draw the number of tied rows: usually none, else all of them, as with scores of few values, or any number."""
+def draw_tied(evidence: Evidence, rows: Floats, rng: np.random.Generator, *, uneven: float | None = None) -> Floats:
+    """Draw the number of tied rows: usually none, else all of them, as with scores of few values, or any number.
+
+    ``uneven`` is what cuts say, by default as they are.
+    """
     scale, released = evidence.tied_noise.scale, evidence.tied
+    uneven = unevenness(evidence) if uneven is None else uneven
     # The first rows of each crowd are not in the released number: nor are those of the crowds that make full bins.
     crowds = float((evidence.counts.sum(axis=0) > evidence.crowd).sum())
     everything = np.maximum(rows - evidence.crowd * crowds, 0.0)
     # The law of the noise around an even number between 0 and all rows, cut off there.
     low, high = (_laplace_cdf((end - released) / scale) for end in (0.0, rows))
-    none = (1 - SOME_TIES) * math.exp(-abs(released) / scale - unevenness(evidence))
+    none = (1 - SOME_TIES) * math.exp(-abs(released) / scale - uneven)
     entire = SOME_TIES / 2 * np.exp(-np.abs(everything - released) / scale)
     some = SOME_TIES / 2 * 2 * scale * (high - low) / np.maximum(rows, 1.0)
     drawn = released + scale * _laplace_quantile(low + (high - low) * rng.random(rows.shape))
     pick = rng.random(rows.shape) * (none + entire + some)
     return np.where(pick < none, 0.0, np.where(pick < none + entire, rows, np.clip(drawn, 0.0, rows)))
+
+
+def draw_ties(evidence: Evidence, counts: Floats, tied: Bools, rng: np.random.Generator) -> Ints:
+    """How many scores the rows of each bin share, in each draw: told by the number of tied rows alone.
+
+    That cuts are even makes bins of one score unlikely, but not those of two. Rows that share a score with few others
+    do not count as tied. So where half of them do, all may be.
+    """
+    rows = counts.sum(axis=(1, 2))
+    share = draw_tied(evidence, rows, rng, uneven=0.0) / np.maximum(rows, 1.0)
+    some = rng.random(tied.shape) < MORE_TIED * share[:, None]
+    number = np.minimum(rng.geometric(0.5, tied.shape), MOST_TIES)
+    return np.where(tied, 1, np.where(some, number, 0))
 
 
 def surely_tied(evidence: Evidence, rng: np.random.Generator) -> float:

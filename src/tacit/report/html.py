@@ -6,6 +6,7 @@ from html import escape
 from importlib.resources import files
 
 from tacit._version import __version__
+from tacit.evaluation.display import shown_area
 from tacit.privacy.budget import show_delta
 from tacit.report import promise, results
 from tacit.report.summary import Summary
@@ -105,8 +106,8 @@ def _cards(summary: Summary) -> list[tuple[str, str, str]]:
     cards = []
     auc = summary.auc
     if auc is not None:
-        note = f"{auc['low']:.3f} to {auc['high']:.3f} with {CONFIDENCE} confidence"
-        known = ("unknown", "a class is too small") if auc["unknown"] else (f"{auc['value']:.3f}", note)
+        note = f"{shown_area(auc['low'])} to {shown_area(auc['high'])} with {CONFIDENCE} confidence"
+        known = ("unknown", "a class is too small") if auc["unknown"] else (shown_area(auc["value"]), note)
         cards.append(("Area under the ROC curve", *known))
     if summary.cost is not None:
         spent, budget = price(summary.cost["spent"]), price(summary.cost["budget"])

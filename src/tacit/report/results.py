@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from tacit.evaluation.display import area_digits, shown_area
 from tacit.report.draw import Square
 from tacit.report.summary import Summary
 from tacit.report.words import CONFIDENCE, interval, number, section, share, sides, signed, table
@@ -36,11 +37,12 @@ def _nothing_known() -> str:
 
 def _ranking(auc: Json, negative: str, positive: str) -> str:
     good, bad = f"<em>{escape(positive)}</em>", f"<em>{escape(negative)}</em>"
+    area, low, high = (shown_area(auc[name]) for name in ("value", "low", "high"))
     return (
         f'<p class="lead">Of two rows picked at random, one {good} and one {bad}, the model gives the higher score to '
-        f"the {good} one in <b>{share(auc['value'], 1)}</b> of cases.</p>"
-        f"<p>That is the area under the curve: <b>{auc['value']:.3f}</b>, with {CONFIDENCE} confidence between "
-        f"{auc['low']:.3f} and {auc['high']:.3f}. A coin has 0.5. With the same confidence the shaded band holds the "
+        f"the {good} one in <b>{share(auc['value'], area_digits(auc['value']) - 2)}</b> of cases.</p>"
+        f"<p>That is the area under the curve: <b>{area}</b>, with {CONFIDENCE} confidence between "
+        f"{low} and {high}. A coin has 0.5. With the same confidence the shaded band holds the "
         "<em>whole</em> curve of the population that the test set was drawn from. It counts both chances: which rows "
         "happened to be tested, and the noise that protects them.</p>"
     )
