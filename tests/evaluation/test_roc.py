@@ -322,6 +322,7 @@ class TestPaying:
     def test_gaussian_noise_only_where_it_is_better(self) -> None:
         y, s = made_up(500)
         usual = tacit.roc_curve(y, s, epsilon=1.0, delta=1e-6, random_state=0)
+        assert usual.receipt["delta"] == 0.0  # Laplace noise needs none, so that none is charged
         assert usual.receipt["steps"][-1]["mechanism"] == "discrete Laplace"
         loose = tacit.roc_curve(y, s, epsilon=0.1, delta=0.3, random_state=0)
         assert loose.receipt["steps"][-1]["mechanism"] == "discrete Gaussian"
