@@ -31,7 +31,7 @@ from tacit.data.errors import SourceError
 from tacit.data.features import plain_text
 from tacit.data.hashing import Longs
 from tacit.data.schema import Schema
-from tacit.data.series import as_series
+from tacit.data.series import as_series, is_of_pandas, listed
 from tacit.data.sources import Source
 from tacit.data.sparse import native
 from tacit.data.statistics import in_parallel
@@ -278,7 +278,12 @@ def _raw_coins(X: Any, y: Any, persons: Any, seed: int) -> Longs:
 
 def rows_of(data: Any, mask: Mask) -> Any:
     """The chosen rows, in the type they came in."""
-    places = np.flatnonzero(mask)
+    return rows_at(data, np.flatnonzero(mask))
+
+
+def rows_at(data: Any, places: Longs) -> Any:
+    """The rows at some places, in the type they came in."""
+    data = listed(data)
     if hasattr(data, "iloc"):
         return data.iloc[places]
     if isinstance(data, pl.DataFrame | pl.Series):
@@ -290,4 +295,4 @@ def rows_of(data: Any, mask: Mask) -> Any:
     if sp.issparse(data):
         data = native(data)
         return sp.csr_array(data)[places] if data.format not in ("csr", "csc") else data[places]
-    return np.asarray(data)[places]
+    return data[places] if is_of_pandas(data) or isinstance(data, np.ma.MaskedArray) else np.asarray(data)[places]

@@ -22,6 +22,7 @@ from tacit.data.features import as_text
 from tacit.data.files import check_files, format_of, list_files, pieces
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
+from tacit.data.series import listed
 from tacit.data.sources import BATCH_ROWS, Source, open_source
 from tacit.data.sparse import native
 from tacit.data.split import coin_limit
@@ -248,6 +249,7 @@ def describe(
     schema: Schema | None,
 ) -> Schema:
     """The description of the columns that are read."""
+    data = listed(data)
     if isinstance(data, list | tuple) and data and all(isinstance(row, list | tuple | np.ndarray) for row in data):
         remedy = "For a matrix pass an array: np.asarray(X)."
         raise bad_parameter("Workflow.run", "X", "a list of texts, a table or a matrix", "a list of lists", remedy)
