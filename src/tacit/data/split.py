@@ -26,7 +26,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from tacit.data.bounding import FeatureHasher, check_seed
-from tacit.data.coins import content_keys, numbered, person_coins, source_keys
+from tacit.data.coins import given_keys, numbered, person_coins, source_keys
 from tacit.data.errors import SourceError
 from tacit.data.features import plain_text
 from tacit.data.hashing import Longs
@@ -41,7 +41,7 @@ from tacit.privacy.unit import Unit
 
 _THREADS = len(os.sched_getaffinity(0))
 _LARGEST = np.int64(2**63 - 1)  # the coin of rows that belong to nobody: never in a test part
-COINS = 5
+COINS = 6
 """Which rules for coins these are: splits by other rules overlap, and must not share a name in a ledger."""
 
 Mask = NDArray[np.bool_]
@@ -272,8 +272,7 @@ def _raw_coins(X: Any, y: Any, persons: Any, seed: int) -> Longs:
     if persons is not None:
         people = plain_text(as_series("persons", persons), ("",))
         return np.where(people.is_null().to_numpy(), _LARGEST, person_coins(people.fill_null(""), seed))
-    labels = np.zeros(n_rows, dtype=np.int64) if y is None else as_series("y", y)
-    return numbered(*content_keys(X, labels, seed))
+    return numbered(*given_keys(X, y, seed))
 
 
 def rows_of(data: Any, mask: Mask) -> Any:
