@@ -55,6 +55,8 @@ LABEL = "label"
 
 Kind = Literal["text", "table", "matrix"]
 
+_MADE_UP = ("", "1")
+
 
 class Part:
     """Private rows on their way from one desk to the next. It shows nothing but its public description.
@@ -91,6 +93,17 @@ class Part:
     def without_rows(self) -> Part:
         """The same public description, and not one row: for rehearsals."""
         return Part(self.kind, Table(self.schema, lambda: iter(()), lambda: "no rows"))
+
+    def made_up(self) -> list[Any]:
+        """Two rows that nobody brought, each by itself, in the form in which a model gets those of this part."""
+        if self.kind == "text":
+            return [pl.Series("text", [text]) for text in _MADE_UP]
+        if self.kind == "table":
+            names = [column.name for column in self.schema.columns]
+            return [pl.DataFrame({name: [text] for name in names}) for text in _MADE_UP]
+        first = next(self._table.batches(), None)
+        rows = [np.full((1, self.schema.n_features), number) for number in (0.0, 1.0)]
+        return rows if first is not None and not sp.issparse(first.data) else [sp.csr_array(row) for row in rows]
 
     def split(
         self, test_size: float, account: Account, seed: int | None = None
