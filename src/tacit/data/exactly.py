@@ -7,6 +7,8 @@ what word a value has depends on that value alone, within all the types that one
 - an array of objects would have been one of numbers without the one text in it. So a whole number, and the float that
   is that number, have one word there, and so have a gap and the usual NaN, which such an array would have made of it.
 - a list hands on each object as it is: its words tell types apart.
+
+What nothing can be told of, such as a value that raises whatever it is asked, is a mark, and all of these are the same.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from tacit.data.features import as_text
-from tacit.data.series import DEEPEST, UNTOLD, arrow_of, as_series, is_of_pandas, listed
+from tacit.data.series import DEEPEST, UNTOLD, arrow_of, as_series, from_arrow, is_of_pandas, listed
 
 _GAP = "-"
 _TEXT = "="  # in front of a text
@@ -41,6 +43,8 @@ def exact_words(values: Any) -> pl.Series:
     if is_of_pandas(values):
         values = getattr(values, "array", values)
         held = arrow_of(values)
+        if held is not None and pa.types.is_nested(held.type):
+            return _of_objects([from_arrow(value) for value in held])
         if held is not None:
             return _of_arrow(held)
         return _of_numpy(values.asi8) if hasattr(values, "asi8") else _of_objects(values.astype(object).tolist())

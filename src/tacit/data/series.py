@@ -102,7 +102,7 @@ def _pandas_series(name: str, values: Any) -> pl.Series:
     if held is not None:
         if not pa.types.is_nested(held.type) and not pa.types.is_decimal(held.type):
             return _arrow_series(name, held)
-        return _object_series(name, [_from_arrow(value) for value in held])
+        return _object_series(name, [from_arrow(value) for value in held])
     if hasattr(values, "tz_convert"):
         values = values.tz_convert("UTC")
     return _object_series(name, values.astype(object).tolist())
@@ -115,7 +115,7 @@ def arrow_of(values: Any) -> Any:
     return pa.array(values) if by_arrow or (kind.kind in "iufb" and hasattr(values, "__arrow_array__")) else None
 
 
-def _from_arrow(value: Any) -> Any:
+def from_arrow(value: Any) -> Any:
     """One of Arrow's values as an object of Python's. What cannot be told is a mark."""
     try:
         return value.as_py()
