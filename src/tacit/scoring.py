@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
+from tacit.desk.blackbox import answers
 from tacit.desk.checks import check_version
 from tacit.desk.cluster import SparkPart
 from tacit.desk.parts import (
@@ -29,6 +30,7 @@ from tacit.evaluation.curve import RocCurve
 from tacit.ledger import Account
 from tacit.models._naming import model_name
 from tacit.models.blackbox import BlackBoxClassifier
+from tacit.models.chain import black_box_of, check_answers
 from tacit.models.tabular import TabularClassifier
 from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
 from tacit.privacy.loss import Loss, compose
@@ -157,12 +159,21 @@ def private_curve(
         weights, intercept = np.diff(model.weights_, axis=0)[0], float(np.diff(model.intercept_)[0])
         return RocCurve(part.curve(weights, intercept, name, budget, account, random_state), (0.0, 1.0), classes[-1])
 
+    foreign = black_box_of(model) is not None
+    if foreign:
+        check_answers(model, part.made_up())
+
     def score(rows: Any) -> Any:
         # Sums over a sparse row depend on that row to the last bit; a dense product by BLAS might not.
         dense = isinstance(rows, np.ndarray) and not isinstance(model, BlackBoxClassifier)
         return model.predict_proba(sp.csr_array(rows) if dense else rows)[:, -1]
 
-    binned = release_curve(part, score, name=name, budget=budget, account=account, random_state=random_state)
+    def answered(rows: Any) -> Any:
+        return answers(score, rows, 0.0)
+
+    binned = release_curve(
+        part, answered if foreign else score, name=name, budget=budget, account=account, random_state=random_state
+    )
     return RocCurve(binned, (0.0, 1.0), classes[-1])
 
 

@@ -64,6 +64,23 @@ def test_bytes_are_the_same_in_whatever_order_they_are_asked_for(p: _noise.Proba
     assert bytes(p.byte(i) for i in reversed(range(150))) == whole[::-1]
 
 
+def test_another_thread_may_know_fewer_digits_at_any_time() -> None:
+    """Probabilities are kept for all threads: one that puts in fewer bytes ended another's draw, after the charge."""
+
+    class Contended(_noise.Probability):
+        @property
+        def _bytes(self) -> bytes:
+            return self._held
+
+        @_bytes.setter
+        def _bytes(self, found: bytes) -> None:
+            self._held = found[:16]  # another thread's come at once
+
+    p = _noise.exp_minus(F(11, 3))
+    contended = Contended(p._bracket)
+    assert [contended.byte(i) for i in (40, 3, 90)] == [p.byte(i) for i in (40, 3, 90)]
+
+
 # -- one coin -------------------------------------------------------------------------------------------------------
 
 COINS = [

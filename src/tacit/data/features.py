@@ -307,7 +307,7 @@ def _exactly(series: pl.Series) -> pl.Series:
     """Decimals and times as text that does not depend on the precision of their column; moments in UTC."""
     kind = series.dtype
     if isinstance(kind, pl.Duration):
-        return series.dt.total_milliseconds().cast(pl.String) + " ms"
+        return _in_milliseconds(series.to_physical().cast(pl.String), len(str(_STEPS[kind.time_unit])) - 4)
     zoned = isinstance(kind, pl.Datetime) and kind.time_zone is not None
     if zoned:
         series = series.dt.convert_time_zone("UTC")
@@ -317,6 +317,14 @@ def _exactly(series: pl.Series) -> pl.Series:
         text = series.dt.to_string("%H:%M:%S%.9f") if kind == pl.Time else series.cast(pl.String)
     text = text.str.replace(r"(\.[0-9]*?)0+$", "$1").str.strip_suffix(".")
     return text + "+00:00" if zoned else text
+
+
+def _in_milliseconds(steps: pl.Series, places: int) -> pl.Series:
+    """Durations in milliseconds, exactly, from whole steps of which each is that many decimal places smaller."""
+    sign = steps.str.extract("^(-?)")
+    digits = steps.str.strip_prefix("-").str.zfill(places + 1)
+    text = digits.str.slice(0, digits.str.len_chars() - places) + "." + digits.str.tail(places)
+    return sign + text.str.strip_chars_end("0").str.strip_suffix(".") + " ms"
 
 
 def _in_calendar(series: pl.Series) -> pl.Series:

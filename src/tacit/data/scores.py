@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from tacit.data.bounding import Bounding, first_of_each, row_order
 from tacit.data.columns import EXACT
 from tacit.data.errors import SchemaError
 from tacit.data.features import LONG, as_numbers, match_values, plain_text
-from tacit.data.series import as_doubles, as_series
+from tacit.data.series import as_doubles, as_series, listed
 from tacit.errors import PrivacyError, bad_parameter
 from tacit.privacy.exact import Exact
 from tacit.privacy.grid import CELLS, cells_of
@@ -31,6 +32,7 @@ _ONE_COLUMN = {
     "y_true": "Pass the labels themselves: one column, such as y[:, 0].",
     "y_score": "Pass the scores of the positive class alone, such as model.predict_proba(X)[:, 1].",
 }
+_NO_NUMBERS = {"M", "m", "V"}  # moments, durations and records, as numpy and pandas call them
 _CHUNK = 1 << 15  # scores worked on together: few enough to stay in the cache
 _LOT = 1 << 20  # cells collected before they are counted
 
@@ -55,6 +57,7 @@ class Scores:
         A name for the rows and for what scored them; default a fingerprint of the counts.
     """
 
+    @np.errstate(all="ignore")  # a warning, or an error where they are errors, would tell of a row
     def __init__(
         self,
         y_true: Any,
@@ -191,17 +194,21 @@ def _labels(values: Any, pos_label: Any) -> tuple[NDArray[Any], Any]:
 
 
 def _real_numbers(values: Any) -> NDArray[Any]:
-    """Scores; NaN for what is no number."""
+    """Scores; NaN for what is no number. Whether they are refused is decided by the type that is declared for them."""
     numbers = _as_they_are("y_score", values)
     if numbers is not None:
         return numbers
-    if isinstance(values, list | tuple) or str(getattr(values, "dtype", "")) == "object":
+    values = listed(values)
+    kind = getattr(values, "dtype", None)
+    if not isinstance(values, list | tuple):
+        typed = kind is not None or isinstance(values, pa.Array | pa.ChunkedArray)
+        declared = as_series("y_score", values[:0] if typed else values).dtype
+        text = declared in (pl.String, pl.Null, pl.Boolean) or isinstance(declared, pl.Categorical | pl.Enum)
+        if getattr(kind, "kind", "") in _NO_NUMBERS or not (text or declared.is_numeric()):
+            raise bad_parameter("roc_curve", "y_score", "real numbers", f"type {kind or declared}")
+    if isinstance(values, list | tuple) or getattr(kind, "kind", "") == "O":
         values = [_as_float(value) if isinstance(value, Fraction) else value for value in values]
-    series = as_series("y_score", values)
-    mixed = isinstance(values, list | tuple) or str(getattr(values, "dtype", "")) in ("object", "category")
-    if not (mixed or series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
-        raise bad_parameter("roc_curve", "y_score", "real numbers", f"type {series.dtype}")
-    return as_numbers(series, ())[0]
+    return as_numbers(as_series("y_score", values), ())[0]
 
 
 def _as_float(value: Fraction) -> float:
@@ -240,8 +247,8 @@ def _histogram(labels: NDArray[Any], scores: NDArray[Any], pos_label: Any, span:
         for start in range(first, last, _CHUNK):
             stop = min(start + _CHUNK, last)
             part = scores[start:stop].astype(np.float64)
-            np.fmax(part, low, out=part)  # a NaN becomes the lowest
-            np.minimum(part, high, out=part)
+            part[np.isnan(part)] = low  # np.fmax lets through what signals
+            np.clip(part, low, high, out=part)
             if span != (0.0, 1.0):
                 part = (part - low) / width
                 np.minimum(part, 1.0, out=part)

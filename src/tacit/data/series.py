@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Mapping, Set
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -41,17 +42,36 @@ UNTOLD = "\ufffd"
 _TRAILING = re.compile(r"(\.[0-9]*?)0+(?=$|[+-])")  # zeros at the end of a fraction, before the zone if there is one
 
 
+def listed(values: Any) -> Any:
+    """A sequence that has no type for all of its values, such as a deque, as a list; all else as it is.
+
+    numpy would give it one, which an odd value decides on.
+    """
+    kind = type(values)
+    if issubclass(kind, list | tuple | str | bytes | bytearray | memoryview | Mapping | Set):
+        return values
+    if any(hasattr(kind, name) for name in ("__array__", "__array_interface__", "__array_struct__")):
+        return values
+    plain = hasattr(kind, "__getitem__") and hasattr(kind, "__len__") and not hasattr(values, "dtype")
+    return list(values) if plain else values
+
+
+def is_of_pandas(values: Any) -> bool:
+    """Whether something is a column, an index or a bare array of a type of pandas' own."""
+    return hasattr(getattr(values, "dtype", None), "construct_array_type")
+
+
 def as_series(name: str, values: Any) -> pl.Series:
     """A column from whatever one-dimensional thing a user has."""
+    values = listed(values)
     if isinstance(values, pl.Series):
         return values.rename(name)
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return _arrow_series(name, values)
     if isinstance(values, list | tuple):
         return _object_series(name, list(values))  # numpy would pad all texts to the longest
-    kind = getattr(values, "dtype", None)
-    if hasattr(values, "array") and not isinstance(kind, np.dtype):  # a column of a type of pandas' own
-        return _pandas_series(name, values.array)
+    if is_of_pandas(values):  # a bare array, too: numpy would make floats of whole numbers with a gap
+        return _pandas_series(name, getattr(values, "array", values))
     array = np.asarray(values) if not hasattr(values, "to_numpy") else values.to_numpy()
     if array.ndim != 1:
         got = f"{array.ndim} dimensions" if array.ndim else type(values).__name__
@@ -78,19 +98,24 @@ def _pandas_series(name: str, values: Any) -> pl.Series:
     What Arrow holds is read as Arrow's: among Python's objects one text that is not UTF-8, or one far moment, would be
     an error, which quotes it. So would a moment next to the end of all that pandas knows, in its own zone.
     """
-    kind = values.dtype
-    by_arrow = hasattr(kind, "pyarrow_dtype") or getattr(kind, "storage", None) == "pyarrow"
-    if by_arrow or (kind.kind in "iufb" and hasattr(values, "__arrow_array__")):
-        held = pa.array(values)
+    held = arrow_of(values)
+    if held is not None:
         if not pa.types.is_nested(held.type) and not pa.types.is_decimal(held.type):
             return _arrow_series(name, held)
-        return _object_series(name, [_from_arrow(value) for value in held])
+        return _object_series(name, [from_arrow(value) for value in held])
     if hasattr(values, "tz_convert"):
         values = values.tz_convert("UTC")
     return _object_series(name, values.astype(object).tolist())
 
 
-def _from_arrow(value: Any) -> Any:
+def arrow_of(values: Any) -> Any:
+    """What Arrow holds, or could, of a column of a type of pandas' own: whole numbers with gaps, say; or else None."""
+    kind = values.dtype
+    by_arrow = hasattr(kind, "pyarrow_dtype") or getattr(kind, "storage", None) == "pyarrow"
+    return pa.array(values) if by_arrow or (kind.kind in "iufb" and hasattr(values, "__arrow_array__")) else None
+
+
+def from_arrow(value: Any) -> Any:
     """One of Arrow's values as an object of Python's. What cannot be told is a mark."""
     try:
         return value.as_py()
@@ -143,18 +168,22 @@ def _is_text(kind: Any) -> bool:
 
 
 def _in_known_steps(array: NDArray[Any]) -> NDArray[Any]:
-    """Times in steps that Polars knows, such as milliseconds in place of seconds."""
-    known = ("ms", "us", "ns", "D" if array.dtype.kind == "M" else "")
-    if array.dtype.kind in "mM" and np.datetime_data(array.dtype)[0] not in known:
-        return array.astype(f"{array.dtype.kind}8[ms]")
-    return array
+    """Times in steps that Polars knows, such as milliseconds for seconds; those that are too far are missing."""
+    kind, known = array.dtype.kind, ("ms", "us", "ns", "D" if array.dtype.kind == "M" else "")
+    if kind not in "mM" or (step := np.datetime_data(array.dtype)[0]) in known:
+        return array
+    if step in ("ps", "fs", "as"):
+        return array.astype(f"{kind}8[ns]")
+    times = array.astype(f"{kind}8[ms]")
+    times[times.astype(array.dtype) != array] = np.array("NaT", dtype=times.dtype)
+    return times
 
 
 def _object_series(name: str, values: list[Any]) -> pl.Series:
     """Python objects: texts, or numbers with None or NaN among them, or anything."""
     if set(map(type, values)) <= {str, type(None)}:
         return valid_text(values).rename(name)
-    plain = [None if _is_missing(value) else _plain(value) for value in values]
+    plain = [_read(value) for value in values]
     kinds = {type(value) for value in plain if value is not None}
     if kinds == {bool} or kinds == {float}:
         return pl.Series(name, plain, dtype=pl.Boolean if kinds == {bool} else pl.Float64)
@@ -163,7 +192,17 @@ def _object_series(name: str, values: list[Any]) -> pl.Series:
     return valid_text(_written(plain)).rename(name)
 
 
+def _read(value: Any) -> Any:
+    """One value as Python's own; None for a gap."""
+    try:
+        return None if _is_missing(value) else _plain(value)
+    except Exception:  # of a foreign type: an error would tell that it is there, and may quote it
+        return UNTOLD
+
+
 def _is_missing(value: Any) -> bool:
+    if value is np.ma.masked:
+        return True
     if _is_array(value):  # a row of a list of rows, say: those that differ must stay apart
         return False
     try:
@@ -192,11 +231,20 @@ def _plain(value: Any) -> Any:
 def _written(values: list[Any]) -> list[str | None]:
     """Each value as the text that it has in a column of its kind."""
     floats = [place for place, value in enumerate(values) if type(value) is float]
-    texts = [None if value is None else _as_written(value) for value in values]
+    texts = [None if value is None else _told_or_not(value) for value in values]
     column = as_text(pl.Series([values[place] for place in floats], dtype=pl.Float64), "")
     for place, text in zip(floats, column, strict=True):
         texts[place] = text
     return texts
+
+
+def _told_or_not(value: Any) -> str | None:
+    """One value as text; a mark where it has none: an error would tell that it is there, and may quote it."""
+    try:
+        text = _as_written(value)
+        return text if text is None else str.__str__(text)  # not of a foreign type either
+    except Exception:
+        return UNTOLD
 
 
 def _as_written(value: Any) -> str | None:
@@ -210,6 +258,9 @@ def _as_written(value: Any) -> str | None:
     if isinstance(value, Decimal):
         return _short(f"{value:f}") if abs(value.adjusted()) < MOST_DIGITS else f"{value}"
     if isinstance(value, dt.datetime):
+        if hasattr(value, "asm8") and not dt.MINYEAR <= value.year <= dt.MAXYEAR:  # pandas knows more than Python
+            far = _as_written(value.asm8)
+            return far if far is None or value.tzinfo is None else f"{far}+00:00"
         moment = value if value.tzinfo is None else _in_utc(value)
         finest = "nanoseconds" if hasattr(value, "nanosecond") else "microseconds"
         return _short(moment.isoformat(sep=" ", timespec=finest))
@@ -219,9 +270,23 @@ def _as_written(value: Any) -> str | None:
         text: str | None = as_text(pl.Series(_in_known_steps(np.array([value]))), "")[0]
         return text
     if isinstance(value, dt.timedelta):
-        milliseconds = abs(value) // dt.timedelta(milliseconds=1)
-        return f"{'-' if value < dt.timedelta(0) and milliseconds else ''}{milliseconds} ms"
+        return _in_milliseconds(value)
     return _told(value)
+
+
+def _in_milliseconds(value: dt.timedelta) -> str | None:
+    """A duration of Python's or of pandas', which has steps of its own; one that 64 bits do not hold is missing."""
+    if hasattr(value, "asm8"):
+        step = np.datetime_data(value.asm8.dtype)[0]
+        steps, smaller = int(value.asm8.view(np.int64)), {"s": -3, "ms": 0, "us": 3, "ns": 6}[step]
+    else:
+        steps, smaller = value // dt.timedelta(microseconds=1), 3
+    if smaller < 0:
+        steps, smaller = steps * 1000, 0
+        if abs(steps) >= 2**63:
+            return None
+    whole, rest = divmod(abs(steps), 10**smaller)
+    return f"{'-' * (steps < 0)}{_short(f'{whole}.{rest:0{smaller}}') if rest else whole} ms"
 
 
 def _told(value: Any, above: tuple[int, ...] = ()) -> str:

@@ -26,12 +26,12 @@ import xxhash
 from numpy.typing import NDArray
 
 from tacit.data.bounding import FeatureHasher, check_seed
-from tacit.data.coins import content_keys, numbered, person_coins, source_keys
+from tacit.data.coins import given_keys, numbered, person_coins, source_keys
 from tacit.data.errors import SourceError
 from tacit.data.features import plain_text
 from tacit.data.hashing import Longs
 from tacit.data.schema import Schema
-from tacit.data.series import as_series
+from tacit.data.series import as_series, is_of_pandas, listed
 from tacit.data.sources import Source
 from tacit.data.sparse import native
 from tacit.data.statistics import in_parallel
@@ -41,7 +41,7 @@ from tacit.privacy.unit import Unit
 
 _THREADS = len(os.sched_getaffinity(0))
 _LARGEST = np.int64(2**63 - 1)  # the coin of rows that belong to nobody: never in a test part
-COINS = 5
+COINS = 6
 """Which rules for coins these are: splits by other rules overlap, and must not share a name in a ledger."""
 
 Mask = NDArray[np.bool_]
@@ -272,13 +272,17 @@ def _raw_coins(X: Any, y: Any, persons: Any, seed: int) -> Longs:
     if persons is not None:
         people = plain_text(as_series("persons", persons), ("",))
         return np.where(people.is_null().to_numpy(), _LARGEST, person_coins(people.fill_null(""), seed))
-    labels = np.zeros(n_rows, dtype=np.int64) if y is None else as_series("y", y)
-    return numbered(*content_keys(X, labels, seed))
+    return numbered(*given_keys(X, y, seed))
 
 
 def rows_of(data: Any, mask: Mask) -> Any:
     """The chosen rows, in the type they came in."""
-    places = np.flatnonzero(mask)
+    return rows_at(data, np.flatnonzero(mask))
+
+
+def rows_at(data: Any, places: Longs) -> Any:
+    """The rows at some places, in the type they came in."""
+    data = listed(data)
     if hasattr(data, "iloc"):
         return data.iloc[places]
     if isinstance(data, pl.DataFrame | pl.Series):
@@ -290,4 +294,4 @@ def rows_of(data: Any, mask: Mask) -> Any:
     if sp.issparse(data):
         data = native(data)
         return sp.csr_array(data)[places] if data.format not in ("csr", "csc") else data[places]
-    return np.asarray(data)[places]
+    return data[places] if is_of_pandas(data) or isinstance(data, np.ma.MaskedArray) else np.asarray(data)[places]

@@ -1,8 +1,14 @@
-"""Paying for a mechanism that tacit did not make: it states its cost, and the account pays before it runs."""
+"""Paying for a mechanism that tacit did not make: it states its cost, and the account pays before it runs.
+
+And asking what it made: what it says of private rows is counted and released by the gate, but its errors are not.
+"""
 
 from __future__ import annotations
 
 import uuid
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,7 +17,7 @@ import polars as pl
 from tacit._version import __version__
 from tacit.data.features import match_values
 from tacit.data.series import as_series
-from tacit.data.split import rows_of
+from tacit.data.split import rows_at, rows_of
 from tacit.desk.payer import one_off
 from tacit.errors import bad_parameter
 from tacit.ledger import Account, Ledger, Request
@@ -90,6 +96,52 @@ def declared_rows(X: Any, y: Any, classes: tuple[Any, ...]) -> tuple[Any, Any]:
     codes, _ = match_values(as_series("y", y), classes, ())
     kept = codes >= 0
     return rows_of(X, kept), np.array(classes)[codes[kept]]
+
+
+@contextmanager
+def in_silence() -> Iterator[None]:
+    """Without warnings: those of a foreign model may tell of a row."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def answers(ask: Callable[[Any], Any], rows: Any, otherwise: Any) -> Any:
+    """What a foreign model answers for each of some private rows, and ``otherwise`` for a row that it fails on.
+
+    An error would tell that such a row is there, and may quote it. Where the model fails on several rows together, or
+    answers for another number of them, it is asked for each half by itself: what it says of a row must depend on that
+    row alone, and so must what becomes of the row.
+    """
+    count = int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
+    with in_silence():
+        whole = _answer(ask, rows, count) if count else None
+        if whole is not None:
+            return whole
+        found = np.full(count, otherwise, dtype=object)
+        parts = _halves(0, count)
+        while parts:
+            begin, end = parts.pop()
+            part = _answer(ask, rows_at(rows, np.arange(begin, end)), end - begin)
+            if part is None:
+                parts += _halves(begin, end)
+            else:
+                found[begin:end] = part
+    return found
+
+
+def _answer(ask: Callable[[Any], Any], rows: Any, count: int) -> Any:
+    """What a foreign model answers for each row; None where it fails."""
+    try:
+        found = np.asarray(ask(rows))
+    except Exception:
+        return None
+    return found if found.shape == (count,) else None
+
+
+def _halves(begin: int, end: int) -> list[tuple[int, int]]:
+    middle = (begin + end) // 2
+    return [(begin, middle), (middle, end)] if begin < middle else []
 
 
 def foreign(X: Any) -> Any:

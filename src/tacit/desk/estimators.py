@@ -20,7 +20,7 @@ from sklearn.utils import validation
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.data.features import as_numbers
-from tacit.data.series import as_doubles, as_series, frame_of_arrow
+from tacit.data.series import as_doubles, as_series, frame_of_arrow, listed
 from tacit.desk.checks import check_classes
 from tacit.desk.cluster import table_visit
 from tacit.desk.counts import Visit
@@ -162,6 +162,7 @@ def as_array(X: Any, owner: str) -> Any:
 
     numpy would make all cells texts because of one, and all texts as long as the longest.
     """
+    X = listed(X)
     if not isinstance(X, list | tuple):
         return np.asarray(X)
     widths = row_widths(X)
@@ -206,7 +207,7 @@ def check_labels(owner: str, X: Any, y: Any) -> Any:
     """Check that there is one label for each row, without looking at the labels."""
     if y is None:
         raise bad_parameter(owner, "y", "given: it requires y to be passed, but the target y is None", None)
-    labels: Any = y if hasattr(y, "__len__") else np.asarray(y)
+    labels: Any = listed(y) if hasattr(y, "__len__") else np.asarray(y)
     if isinstance(labels, list | tuple):
         labels = [label[0] if isinstance(label, list | tuple) and len(label) == 1 else label for label in labels]
     dimensions = _dimensions(labels)

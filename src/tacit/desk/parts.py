@@ -22,6 +22,7 @@ from tacit.data.features import as_text
 from tacit.data.files import check_files, format_of, list_files, pieces
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
+from tacit.data.series import listed
 from tacit.data.sources import BATCH_ROWS, Source, open_source
 from tacit.data.sparse import native
 from tacit.data.split import coin_limit
@@ -53,6 +54,8 @@ LABEL = "label"
 """Name of the label's column where labels come as an array."""
 
 Kind = Literal["text", "table", "matrix"]
+
+_MADE_UP = ("", "1")
 
 
 class Part:
@@ -90,6 +93,17 @@ class Part:
     def without_rows(self) -> Part:
         """The same public description, and not one row: for rehearsals."""
         return Part(self.kind, Table(self.schema, lambda: iter(()), lambda: "no rows"))
+
+    def made_up(self) -> list[Any]:
+        """Two rows that nobody brought, each by itself, in the form in which a model gets those of this part."""
+        if self.kind == "text":
+            return [pl.Series("text", [text]) for text in _MADE_UP]
+        if self.kind == "table":
+            names = [column.name for column in self.schema.columns]
+            return [pl.DataFrame({name: [text] for name in names}) for text in _MADE_UP]
+        first = next(self._table.batches(), None)
+        rows = [np.full((1, self.schema.n_features), number) for number in (0.0, 1.0)]
+        return rows if first is not None and not sp.issparse(first.data) else [sp.csr_array(row) for row in rows]
 
     def split(
         self, test_size: float, account: Account, seed: int | None = None
@@ -248,6 +262,7 @@ def describe(
     schema: Schema | None,
 ) -> Schema:
     """The description of the columns that are read."""
+    data = listed(data)
     if isinstance(data, list | tuple) and data and all(isinstance(row, list | tuple | np.ndarray) for row in data):
         remedy = "For a matrix pass an array: np.asarray(X)."
         raise bad_parameter("Workflow.run", "X", "a list of texts, a table or a matrix", "a list of lists", remedy)

@@ -16,7 +16,7 @@ from tacit.data.columns import STYLE
 from tacit.data.features import as_text, encode
 from tacit.data.hashing import hash_strings
 from tacit.data.rows import Rows
-from tacit.data.series import as_series
+from tacit.data.series import as_series, listed
 from tacit.data.style import BORDERS, EDGES, LETTERS, NUMBER, style_schema
 from tacit.data.sums import Rules, row_scores
 from tacit.data.text import token_lists, tokens, valid_text
@@ -233,6 +233,7 @@ def _texts(texts: Any, owner: str, name: str = "X") -> pl.Series:
     if hasattr(texts, "columns") or hasattr(texts, "column_names"):
         remedy = "Pass one column of it, such as X['message']."
         raise bad_parameter(owner, name, "a sequence of texts", f"a frame ({type(texts).__name__})", remedy)
+    texts = listed(texts)
     series = as_series("text", texts)
     if isinstance(texts, list | tuple) or str(getattr(texts, "dtype", "")) in ("object", "category"):
         return as_text(series, "text")  # whatever stands among the texts is one too: an error would tell that it does

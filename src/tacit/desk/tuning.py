@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tacit.data.features import match_values
-from tacit.data.series import as_series
+from tacit.data.series import as_series, listed
 from tacit.data.split import rows_of
 from tacit.desk.estimators import check_labels
 from tacit.desk.parts import row_widths
@@ -34,6 +34,7 @@ def labels_to_tune(X: Any, y: Any) -> Any:
 
 def no_rows(X: Any) -> Any:
     """Data of the same public shape without a row."""
+    X = listed(X)
     if not isinstance(X, list | tuple):
         return rows_of(X, np.zeros(0, dtype=np.bool_))
     widths = row_widths(X)

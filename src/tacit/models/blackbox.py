@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from tacit._settings import settable, stated_cost, stated_epsilon
-from tacit.desk.blackbox import check_payer, declared_rows, foreign, pay_for_black_box
+from tacit.desk.blackbox import check_payer, declared_rows, foreign, in_silence, pay_for_black_box
 from tacit.desk.checks import check_classes, check_state
 from tacit.desk.estimators import as_array
 from tacit.desk.parts import Named
@@ -35,6 +35,8 @@ class BlackBoxClassifier(PrivateClassifier):
     The account pays first; only then does the model see the data. tacit cannot check what the model promises: the
     receipt says so. A parameter named ``epsilon`` (and ``delta``) of the model is set to what is paid. A model
     without such a parameter that states a larger cost, by an attribute of that name, is refused.
+
+    A private row that the fitted model fails on has the lowest score in a curve, and counts as a wrong one in tuning.
 
     Parameters
     ----------
@@ -167,6 +169,24 @@ class BlackBoxClassifier(PrivateClassifier):
         """Refuse a model that costs more and cannot be told to cost less: by its own word, or else by this wrapping."""
         says = self if stated_epsilon(self.estimator) is None else self.estimator
         stated_cost(self.estimator, says, most, owner=owner, name=name)
+
+    def check_answers(self, made_up: list[Any]) -> None:
+        """Refuse a model that answers for none of some made-up rows: where it fails on private ones nothing is said."""
+        errors: list[Exception] = []
+        for rows in [foreign_input(self, rows, reset=False) for rows in made_up]:
+            try:
+                with in_silence():
+                    self._log_scores(rows)
+            except Exception as error:
+                errors.append(error)
+        if len(errors) < len(made_up):
+            return
+        ours = next((error for error in errors if isinstance(error, TacitError)), None)
+        raise ours or PrivacyError(
+            f"{_name(self.estimator)} fails on rows that nobody brought ({type(errors[0]).__name__}): on zeros and on "
+            "ones, or on an empty text and on '1'. A private row that it fails on gets the lowest score, so that its "
+            "curve would be of no use; it was not charged. Find out on made-up rows what it fails on."
+        )
 
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)

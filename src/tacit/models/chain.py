@@ -221,10 +221,14 @@ class SelectingClassifier(PrivateClassifier):
     def _selected(self, matrix: Any) -> Any:
         return matrix[:, np.flatnonzero(self.selector_.support_)]
 
+    def _as_classified(self, X: Any) -> Any:
+        """Rows as its classifier gets them: their selected features."""
+        matrix = self._matrix(X, reset=False)
+        return matrix if self.selector_ is None else self._selected(matrix)
+
     def _log_scores(self, X: Any) -> Floats:
         check_fitted(self)
-        matrix = self._matrix(X, reset=False)
-        scores: Floats = self.classifier_._log_scores(matrix if self.selector_ is None else self._selected(matrix))
+        scores: Floats = self.classifier_._log_scores(self._as_classified(X))
         return scores
 
 
@@ -250,6 +254,19 @@ def rehearse(model: Any, X: Any, **others: Any) -> None:
         # Which features are selected is not known: another classifier stands for it behind the selector.
         model = clone(model).set_params(classifier=BernoulliNB(classes=box.classes, random_state=0))
     model.fit(X, np.zeros(0, dtype=np.int64), **others)
+
+
+def black_box_of(model: Any) -> BlackBoxClassifier | None:
+    """The black box that a fitted model is, or has behind its selector."""
+    inner = getattr(model, "classifier_", None) if isinstance(model, SelectingClassifier) else model
+    return inner if isinstance(inner, BlackBoxClassifier) else None
+
+
+def check_answers(model: Any, made_up: list[Any]) -> None:
+    """Refuse a black box that answers for no made-up row, before its answers for private ones are paid for."""
+    box = black_box_of(model)
+    if box is not None:
+        box.check_answers(made_up if box is model else [model._as_classified(rows) for rows in made_up])
 
 
 def in_sequence(receipts: list[Receipt]) -> Receipt:

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from tacit.desk.blackbox import pay_for_black_box
+from tacit.desk.blackbox import answers, pay_for_black_box
 from tacit.desk.checks import check_state
 from tacit.desk.tuning import OWNER, exact_coin, labels_to_tune, no_rows, noisy_correct
 from tacit.errors import asked_of
 from tacit.ledger import Account
 from tacit.models._candidates import at_price, black_boxes, check_candidates, check_stated_costs
-from tacit.models.chain import rehearse
+from tacit.models.chain import black_box_of, rehearse
 from tacit.privacy.budget import exact_epsilon
 from tacit.privacy.release import Receipt
 
@@ -100,13 +100,18 @@ def tune(
         place = below(len(models))
         model = at_price(models[place], fit_epsilon, draw_seed).fit(X, y)
         # A data set without rows must not show itself by an error: it has no row that could be right.
-        guess = model.predict(X) if len(y) else np.zeros(0)
+        guess = _guess(model, X) if len(y) else np.zeros(0)
         score = noisy_correct(guess, y, tuple(model.classes_.tolist()), score_epsilon, draw_seed())
         if best is None or score > best.score:
             best = Tuned(model, place, score, receipt)
         if exact_coin(stop, below):
             _write_receipt(best.model, receipt)
             return best
+
+
+def _guess(model: Any, X: Any) -> Any:
+    """What a model takes rows for; a row that a black box fails on is taken for none of the classes."""
+    return model.predict(X) if black_box_of(model) is None else answers(model.predict, X, None)
 
 
 def _rehearse(models: list[Any], X: Any, fit_epsilon: Fraction, score_epsilon: Fraction) -> None:

@@ -89,10 +89,11 @@ class Probability:
 
     def byte(self, index: int) -> int:
         """Return the byte of the binary expansion at ``index``, counted from the point."""
-        if index >= len(self._bytes):
+        known = self._bytes  # read once: another thread may put fewer bytes in their place at any time
+        if index >= len(known):
             length = max(16, 2 * index)
-            self._bytes = self.prefix(8 * length).to_bytes(length, "big")
-        return self._bytes[index]
+            self._bytes = known = self.prefix(8 * length).to_bytes(length, "big")
+        return known[index]
 
     def prefix(self, bits: int) -> int:
         """Return floor(p · 2^bits), certified."""
