@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from tacit.data.columns import SparseColumn, TextColumn
+from tacit.data.columns import CategoryColumn, Column, NumberColumn, SparseColumn, TextColumn
 from tacit.data.errors import SchemaError
 from tacit.data.features import as_text
 from tacit.data.files import check_files, format_of, list_files, pieces
@@ -99,8 +99,8 @@ class Part:
         if self.kind == "text":
             return [pl.Series("text", [text]) for text in _MADE_UP]
         if self.kind == "table":
-            names = [column.name for column in self.schema.columns]
-            return [pl.DataFrame({name: [text] for name in names}) for text in _MADE_UP]
+            ends = [(column.name, *_ends(column)) for column in self.schema.columns]
+            return [pl.DataFrame({name: [cells[i]] for name, *cells in ends}) for i in range(len(_MADE_UP))]
         first = next(self._table.batches(), None)
         rows = [np.full((1, self.schema.n_features), number) for number in (0.0, 1.0)]
         return rows if first is not None and not sp.issparse(first.data) else [sp.csr_array(row) for row in rows]
@@ -249,6 +249,13 @@ def open_part(
     sparse = isinstance(described.columns[0], SparseColumn)
     kind: Kind = "matrix" if sparse else "text" if schema is None else "table"
     return Part(kind, table_of_source(source))
+
+
+def _ends(column: Column) -> tuple[Any, Any]:
+    """The first and the last cell that are declared for a column, or two texts."""
+    if isinstance(column, CategoryColumn):
+        return column.values[0], column.values[-1]
+    return (column.edges[0], column.edges[-1]) if isinstance(column, NumberColumn) else _MADE_UP
 
 
 def describe(

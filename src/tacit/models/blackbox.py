@@ -183,9 +183,10 @@ class BlackBoxClassifier(PrivateClassifier):
             return
         ours = next((error for error in errors if isinstance(error, TacitError)), None)
         raise ours or PrivacyError(
-            f"{_name(self.estimator)} fails on rows that nobody brought ({type(errors[0]).__name__}): on zeros and on "
-            "ones, or on an empty text and on '1'. A private row that it fails on gets the lowest score, so that its "
-            "curve would be of no use; it was not charged. Find out on made-up rows what it fails on."
+            f"{_name(self.estimator)} fails on rows that nobody brought ({type(errors[0]).__name__}): zeros and ones, "
+            "the first and the last values that columns declare, or the texts '' and '1'. A private row that it fails "
+            "on gets the lowest score, so that its curve would be of no use; it was not charged. Let it take any row: "
+            "an encoder by handle_unknown='ignore', say."
         )
 
     def _log_scores(self, X: Any) -> Floats:
