@@ -51,7 +51,7 @@ thread = threading.Thread(target=charge)
 thread.start()
 for _ in range(6):
     time.sleep(0.03)
-    print("status", forked(lambda: account.spend(**TENTH).query))
+    print("status", forked(lambda: account.spend(**TENTH).query), flush=True)
 stop.set()
 thread.join()
 assert account.spent.exact_epsilon * 10 == len(account.entries())
@@ -94,7 +94,7 @@ account = Ledger.open(url).account("survey", budget=Budget(1))
 Ledger.open(url).account("survey").spend(**TENTH)
 survey = account.ledger._states["survey"]
 survey.seq, survey.hash = 2, account.ledger.verify()[0].head  # as in the middle of following
-print("status", forked(lambda: account.spent))
+print("status", forked(lambda: account.spent), flush=True)
 """
     assert run(script, "_exit", f"sqlite:///{tmp_path / 'l.db'}") == ["ε = 0.1", "status 0"]
 
@@ -118,12 +118,12 @@ state.State.follow = waits
 thread = threading.Thread(target=lambda: account.spend(**TENTH))
 thread.start()
 inside.wait(60)
-print("status", forked(lambda: account.spend(**TENTH)))
-print("status", forked(lambda: Ledger.open(url).account("survey").spent))
-print("status", forked(lambda: Ledger.open().account("own", budget=Budget(1)).spend(**TENTH).query))
+print("status", forked(lambda: account.spend(**TENTH)), flush=True)
+print("status", forked(lambda: Ledger.open(url).account("survey").spent), flush=True)
+print("status", forked(lambda: Ledger.open().account("own", budget=Budget(1)).spend(**TENTH).query), flush=True)
 go_on.set()
 thread.join()
-print(account.spent, account.ledger.verify()[0].ok)
+print(account.spent, account.ledger.verify()[0].ok, flush=True)
 """
     lines = run(script, "exit", f"sqlite:///{tmp_path / 'l.db'}")
     assert [lines[1], lines[3], lines[5]] == ["status 0"] * 3
@@ -137,7 +137,7 @@ def test_a_fork_by_the_thread_that_charges(tmp_path: Path) -> None:
     script = """
 account = Ledger.open(sys.argv[2]).account("survey", budget=Budget(1))
 with account.ledger.writing("survey") as (tx, _):
-    print("status", forked(tx.head))
+    print("status", forked(tx.head), flush=True)
 print(account.spend(**TENTH).query, account.spent, account.ledger.verify()[0].ok)
 """
     lines = run(script, "_exit", f"sqlite:///{tmp_path / 'l.db'}")
