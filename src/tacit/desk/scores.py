@@ -107,7 +107,7 @@ def release_counted(
 ) -> Binned:
     """Release scores that were counted by class and cell."""
     unit = account.unit
-    name = f"ROC curve by balanced medians, scores in [{score_range[0]:g}, {score_range[1]:g}]"
+    name = f"ROC curve by balanced medians and ties, scores in [{score_range[0]:g}, {score_range[1]:g}]"
     epsilon, sensitivity = budget.exact_epsilon, Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
     counting = DiscreteLaplace(TOTALS * epsilon)
     # An ε too small for any noise is refused before it is charged: the least share is that of ties.
@@ -166,7 +166,7 @@ def _receipt(last: Release, budget: Budget, first: tuple[Release, ...], level: S
         {"what": f"thresholds, {depth} level(s)", "mechanism": level.name, "epsilon_a_level": float(level.epsilon)},
         {"what": "counts by class and bin", "mechanism": last.receipt["mechanism"], "noise": last.receipt["noise"]},
     ]
-    return whole_receipt(last, budget, "ROC curve by balanced medians", steps, "docs/proofs/roc.md")
+    return whole_receipt(last, budget, "ROC curve by balanced medians and ties", steps, "docs/proofs/roc.md")
 
 
 def whole_receipt(last: Release, budget: Budget, mechanism: str, steps: list[dict[str, Any]], proof: str) -> Receipt:
