@@ -37,7 +37,7 @@ def test_the_guide_s_pictures_are_made(tmp_path: Path) -> None:
     assert all(path.stat().st_size > 10_000 for path in made)
 
 
-@pytest.mark.parametrize("script", ["roc.py", "roc_accuracy.py", "roc_limit.py"])
+@pytest.mark.parametrize("script", ["roc.py", "roc_accuracy.py", "roc_classifiers.py", "roc_limit.py"])
 def test_benchmarks_end_with_ratios(script: str) -> None:
     run = [sys.executable, str(ROOT / "benchmarks" / script), "--quick", "--json"]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
