@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,14 @@ from tacit.ledger.sqlite import SqliteStore
 from tacit.ledger.state import State
 
 TENTH = {"budget": Budget(0.1), "mechanism": "m", "query": "q"}
+
+
+@pytest.fixture(autouse=True)
+def heeded() -> Iterator[None]:
+    """Interrupts are heeded, also where the tests run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_while_waiting_for_another_process(tmp_path: Path) -> None:
