@@ -146,7 +146,7 @@ def test_a_box_behind_a_description_is_asked_for_made_up_rows_of_it() -> None:
 
 class Broken(Careful):
     def predict_proba(self, X: Any) -> Any:
-        raise RuntimeError(f"a row of {X.shape} is odd: {X[0]}")
+        raise RuntimeError(f"a row of {X.shape} is odd: {X!r}")
 
 
 class Wide(Careful):
