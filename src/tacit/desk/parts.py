@@ -95,15 +95,14 @@ class Part:
         return Part(self.kind, Table(self.schema, lambda: iter(()), lambda: "no rows"))
 
     def made_up(self) -> list[Any]:
-        """Two rows that nobody brought, each by itself, in the form in which a model gets those of this part."""
+        """Two rows that nobody brought, each by itself, in any form in which a model may get those of this part."""
         if self.kind == "text":
             return [pl.Series("text", [text]) for text in _MADE_UP]
         if self.kind == "table":
             ends = [(column.name, *_ends(column)) for column in self.schema.columns]
             return [pl.DataFrame({name: [cells[i]] for name, *cells in ends}) for i in range(len(_MADE_UP))]
-        first = next(self._table.batches(), None)
         rows = [np.full((1, self.schema.n_features), number) for number in (0.0, 1.0)]
-        return rows if first is not None and not sp.issparse(first.data) else [sp.csr_array(row) for row in rows]
+        return [*rows, *map(sp.csr_array, rows)]  # in both forms: no row is looked at to tell which
 
     def split(
         self, test_size: float, account: Account, seed: int | None = None
