@@ -293,3 +293,17 @@ class TestStorage:
         path.write_text(json.dumps(body))
         with pytest.raises(tacit.TacitError, match="cannot be used"):
             load_curve(path)
+
+    def test_bins_at_the_ends_of_the_range_are_one_cell_each(self, tmp_path: Path) -> None:
+        """Or there are none, as with few rows, and in older files."""
+        _, path = self.stored(tmp_path, "auto")
+        body = json.loads(path.read_text())
+        release = body["release"]
+        assert (release["cuts"][1], release["cuts"][-2]) == (1, 65_535)
+        for cuts in ([0, 2, *release["cuts"][2:]], [0, *release["cuts"][2:]], [0], []):
+            path.write_text(json.dumps(body | {"release": release | {"cuts": cuts}}))
+            with pytest.raises(tacit.TacitError, match="makes no sense"):
+                load_curve(path)
+        fewer = {"cuts": [0, *release["cuts"][2:-2], 65_536], "counts": [part[1:-1] for part in release["counts"]]}
+        path.write_text(json.dumps(body | {"release": release | fewer}))
+        assert len(load_curve(path).cuts) == len(fewer["cuts"])

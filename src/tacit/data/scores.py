@@ -107,10 +107,14 @@ class Scores:
         """How many negatives and positives there are."""
         return self._seal(self.__sums[:, -1], Sensitivity.of_row_counts(self._bound), "rows by class (2)")
 
-    def crowded(self, most: int) -> Exact:
-        """How many rows there are in cells beyond the first ``most`` of each: ties, if that is far above usual."""
-        beyond = np.maximum(self.__cells.sum(axis=0) - most, 0).sum()
-        query = f"rows beyond the first {most} of their cell"
+    def crowded(self, most: int, *, ends: bool) -> Exact:
+        """How many rows there are in cells beyond the first ``most`` of each: ties, if that is far above usual.
+
+        Whether the ``ends`` of the range are among these cells is the caller's choice.
+        """
+        cells = self.__cells if ends else self.__cells[:, 1:-1]
+        beyond = np.maximum(cells.sum(axis=0) - most, 0).sum()
+        query = f"rows beyond the first {most} of their cell" + ("" if ends else ", ends of the range left out")
         return self._seal(np.array([beyond]), Sensitivity.of_crowded_rows(self._bound, most), query)
 
     def counts(self, cuts: tuple[Ints, Ints]) -> Exact:

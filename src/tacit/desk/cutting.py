@@ -27,6 +27,7 @@ CROWDS, LEAST_CROWD = 8, 4  # so many crowds fill a usual bin; and how many rows
 # If, with so many scales of noise to spare, most rows are tied, bins are so many times as many, up to a limit: half of
 # them will be empty.
 SURELY, MORE_FOR_TIES, MOST_FOR_TIES = 3.0, 2, 32
+APART = 80  # rows times ε: from there on scores at the very ends of the range have bins of their own
 CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
 HEAVY = 64  # weight of a tuple of the smaller class
 FEWEST_BINS, MOST_BINS = 4, 256
@@ -143,6 +144,14 @@ def a_crowd(totals: Ints, epsilon: Fraction, unit: Unit) -> int:
     """How many rows of one cell are none of its ties: an eighth of a usual bin."""
     rows = int(np.maximum(totals, 1).sum())
     return max(rows // (CROWDS * number_of_bins(totals, float(epsilon), unit)), LEAST_CROWD)
+
+
+def ends_apart(totals: Ints, epsilon: Fraction, unit: Unit) -> bool:
+    """Whether scores at the very ends of the range have bins of their own: two more, whose noise few rows would feel.
+
+    Some classifiers give exactly 0 or 1 to many rows, beside others that crowd next to them.
+    """
+    return int(np.maximum(totals, 1).sum()) * epsilon >= APART * unit.max_rows
 
 
 def steering(totals: Ints, weights: tuple[int, int], epsilon: Fraction) -> Fraction:

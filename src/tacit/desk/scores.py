@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.scores import Scores
-from tacit.desk.cutting import MOST, TIES, Cutting, a_crowd, candidate_cuts, ties_share
+from tacit.desk.cutting import MOST, TIES, Cutting, a_crowd, candidate_cuts, ends_apart, ties_share
 from tacit.desk.noise import additive_noise, noise_scale
 from tacit.desk.payer import one_off
 from tacit.ledger import Account
@@ -71,6 +71,12 @@ class Binned:
     level_rate: float
     receipt: Receipt
 
+    @property
+    def apart(self) -> bool:
+        """Whether scores at the very ends of the range, one cell each, have bins of their own: two beside 2^depth."""
+        bins = len(self.cuts) - 1
+        return bins & (bins - 1) != 0
+
 
 def release_scores(
     y_true: Any,
@@ -107,7 +113,7 @@ def release_counted(
 ) -> Binned:
     """Release scores that were counted by class and cell."""
     unit = account.unit
-    name = f"ROC curve by balanced medians and ties, scores in [{score_range[0]:g}, {score_range[1]:g}]"
+    name = f"ROC curve by balanced medians, ties and ends, scores in [{score_range[0]:g}, {score_range[1]:g}]"
     epsilon, sensitivity = budget.exact_epsilon, Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
     counting = DiscreteLaplace(TOTALS * epsilon)
     # An ε too small for any noise is refused before it is charged: the least share is that of ties.
@@ -116,21 +122,22 @@ def release_counted(
         budget = Budget(epsilon)  # no share of ε is so small that Gaussian noise is better: δ is not needed
     purse = Purse(account, name, budget, version=scores.version, random_state=random_state)
     first = purse.release(scores.totals(), counting)
-    crowd = a_crowd(first.values, epsilon, unit)
+    crowd, apart = a_crowd(first.values, epsilon, unit), ends_apart(first.values, epsilon, unit)
     looking = DiscreteLaplace(ties_share(first.values, epsilon, unit) * epsilon)
-    second = purse.release(scores.crowded(crowd), looking)
+    second = purse.release(scores.crowded(crowd, ends=not apart), looking)
     tied, tied_scale = int(second.values[0]), noise_scale(looking, sensitivity)
     plan = Cutting.of(first.values, float(counting.scale(sensitivity)), (tied, tied_scale), epsilon, unit)
     level = SelectEach(plan.share * epsilon / plan.depth)
-    cuts = np.array([0, CELLS])
+    cuts = np.array([1, CELLS - 1] if apart else [0, CELLS])
     for _ in range(plan.depth):
         cuts = _halve(purse, scores, cuts, plan, level)
     mechanism = additive_noise((1 - TOTALS - plan.share) * epsilon - looking.epsilon, budget.exact_delta, sensitivity)
+    cuts = np.concatenate([[0], cuts, [CELLS]]) if apart else cuts
     last = purse.release(scores.counts((cuts, cuts)), mechanism, last=True)
     gaussian = isinstance(mechanism, DiscreteGaussian)
     return Binned(
         cuts=cuts,
-        counts=(last.values[: plan.bins], last.values[plan.bins :]),
+        counts=(last.values[: len(cuts) - 1], last.values[len(cuts) - 1 :]),
         totals=first.values,
         tied=tied,
         crowd=crowd,
@@ -166,7 +173,7 @@ def _receipt(last: Release, budget: Budget, first: tuple[Release, ...], level: S
         {"what": f"thresholds, {depth} level(s)", "mechanism": level.name, "epsilon_a_level": float(level.epsilon)},
         {"what": "counts by class and bin", "mechanism": last.receipt["mechanism"], "noise": last.receipt["noise"]},
     ]
-    return whole_receipt(last, budget, "ROC curve by balanced medians and ties", steps, "docs/proofs/roc.md")
+    return whole_receipt(last, budget, "ROC curve by balanced medians, ties and ends", steps, "docs/proofs/roc.md")
 
 
 def whole_receipt(last: Release, budget: Budget, mechanism: str, steps: list[dict[str, Any]], proof: str) -> Receipt:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import trapezoid
-from scipy.special import ndtri
 
 from tacit.desk.cutting import FEWEST_BINS
 from tacit.desk.roc_family import Counted
@@ -67,7 +66,7 @@ class RocCurve:
         self._evidence = Evidence.of(binned)
         self.score_range = score_range
         self.pos_label = pos_label
-        noise = math.sqrt(self._evidence.bins * self._evidence.noise.variance)
+        noise = math.sqrt(self._evidence.counts.shape[1] * self._evidence.noise.variance)
         self.unknown = bool(self._evidence.counts.sum(axis=1).min() < max(CERTAIN * noise, 1.0))
         self.fpr = self.posterior.grid
         self.tpr = np.clip(np.maximum.accumulate(self.posterior.best_guess()), 0.0, 1.0)
@@ -102,16 +101,22 @@ class RocCurve:
 
         It holds ``auc``, and what that would be had three rows of one class (with many bins, up to seven) stood where
         they do most, since three in n may go unseen. It ends at 0 or 1 where that is next to its end, and the band
-        holds such a curve.
+        holds such a curve. Then the other end alone can be wrong, and that as often as otherwise both.
         """
         check_level("auc_interval", level)
         if self.unknown:
             return 0.0, 1.0
+        below, above = (np.interp([CORNER, 1 - CORNER], self.fpr, side) for side in self.band(level))
+        first, last = self._area_ends(level)
+        worst, best = first < CORNER and below[1] <= 0, last > 1 - CORNER and above[0] >= 1
+        first, last = self._area_ends(2 * level - 1 if worst != best else level)
+        return 0.0 if worst else first, 1.0 if best else last
+
+    def _area_ends(self, level: float) -> tuple[float, float]:
+        """Ends of the interval, as far as draws and rows that may go unseen tell them."""
         low, _, high = widened(self.auc_draws(), level, self.room())
         least, most = _unseen_areas(self.posterior.coarse, self.posterior.middle, self._unseen_share)
-        first, last = max(min(float(low), least, self.auc), 0.0), min(max(float(high), most, self.auc), 1.0)
-        below, above = (np.interp([CORNER, 1 - CORNER], self.fpr, side) for side in self.band(level))
-        return 0.0 if first < CORNER and below[1] <= 0 else first, 1.0 if last > 1 - CORNER and above[0] >= 1 else last
+        return max(min(float(low), least, self.auc), 0.0), min(max(float(high), most, self.auc), 1.0)
 
     def auc_draws(self) -> Floats:
         """Areas under curves of populations that fit the release: draws from the posterior."""
@@ -140,7 +145,7 @@ class RocCurve:
         """Whether all positives may score below all negatives, and above: an area next to 0 or 1, and no more rows on
         the wrong sides than noise explains."""
         low, high = np.quantile(self.auc_draws(), [(1 - level) / 2, (1 + level) / 2])
-        noise = ndtri(level) * math.sqrt((self._evidence.bins - 1) * self._evidence.noise.variance)
+        noise = self._evidence.misplaced_by_noise(level)
         next_to = min(ROWS * self._row.max(), NEXT_TO)
         below = low < next_to and self._evidence.turned().misplaced < noise
         return bool(below), bool(high > 1 - next_to and self._evidence.misplaced < noise)
@@ -197,7 +202,7 @@ class RocCurve:
     @property
     def cuts(self) -> NDArray[np.int64]:
         """Ends of the bins, as cells of the public grid in ascending order."""
-        return self._binned.cuts
+        return self._evidence.cuts(self._binned.cuts)
 
     @staticmethod
     def cell_of(share: float) -> float:

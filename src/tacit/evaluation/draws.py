@@ -41,7 +41,7 @@ class ModelDraws:
         self._state = model.unfold(draw(model, rng, number=number))
         self.sample, self.population = draw_counts(model, self._state, rng)
         self.tied, untied = tied_bins(evidence, self.sample, rng)
-        self._inside = Inside.draw(self.population, self._state.rough, untied, rng)
+        self._inside = Inside.draw(self.population, self._state.rough, untied, rng, sure=evidence.sure)
         self._sags = rng.random(number)
         self.ties = draw_ties(evidence, self.sample, self.tied, rng)
 
@@ -74,6 +74,7 @@ class Draws:
     def __init__(self, evidence: Evidence, number: int) -> None:
         self._turned = evidence.area + evidence.doubt < MOSTLY_WRONG
         self._evidence, self._number = evidence.turned() if self._turned else evidence, number
+        self._ends = evidence.ends if evidence.apart else None
         self._direct = evidence.bins > MODEL_BINS
         if self._direct:
             rng = generator(self._evidence)
@@ -161,4 +162,4 @@ class Draws:
         return Paths(rates_of(self.population), self.population.sum(axis=2), self.ties)
 
     def _placed(self, cuts: Floats, paths: Paths) -> Places:
-        return Places(cuts, paths, generator(self._evidence, b"places"))
+        return Places(cuts, paths, generator(self._evidence, b"places"), self._ends)

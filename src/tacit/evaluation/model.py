@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import expit, log_ndtr, ndtr, ndtri
 
 from tacit.desk.cutting import FEWEST_BINS, MOST_EVEN, even_part
 from tacit.desk.scores import Binned
@@ -24,7 +24,9 @@ Floats = NDArray[np.float64]
 WIGGLES = 5
 # Centre and spread of the separation, and spreads of log σ, of the first wiggle, of log-gaps and of the middle cut.
 D_MEAN, D_SPREAD, SIGMA_SPREAD, WIGGLE_SPREAD, GAP_SPREAD, MIDDLE_SPREAD = 2.0, 1.5, 0.55, 0.2, 1.0, 1.0
-SPAN_SPREAD = 1.0  # of the logarithm of all gaps together, where cuts are many: they may all be close to each other
+# Of the logarithm of all gaps together, where cuts are many: they may all be close to each other. And where both ends
+# of the range have bins, between which there may be few rows.
+SPAN_SPREAD, SPAN_BETWEEN_ENDS = 1.0, 2.0
 LINE = 2 + WIGGLES  # parameters of the curve without strays: separation, spread, wiggles
 SHAPE = LINE + 2  # and with them
 # Rows that score as if they were of the other class, as labels are wrong at times: their share of their own class is
@@ -34,6 +36,10 @@ USUAL_SLOPE = 0.3  # how far from 1 slopes on probit paper usually are, as a log
 FREEDOM, MOST_ROUGH = 3.0, 4.0  # wiggles have a t-distribution together: some curves are far rougher than others
 MISFIT = 0.06  # relative standard deviation of a bin's share around a smooth curve of middling roughness
 FIRST_MISFIT = 0.07  # the same for the first fit, which does not weigh roughness
+END_MISFIT = 0.4  # the same for scores at the very ends of the range: how many there are, no smooth curve says
+# Nats against noise alone from which on these are a bin, and at which they are as likely to be rows as not.
+SURE_END, MAYBE_END = 5.0, 3.0
+MANY_WRONG = 0.1  # of the smaller class
 TIES = 0.05  # chance that a cut falls among ties
 _LEAST = 1e-4  # expected count of a bin, at least
 _EDGE = 8.0
@@ -54,6 +60,11 @@ class Noise:
     def of(cls, scale: float, gaussian: bool = False) -> Noise:
         """Noise of a released scale, as far as it can be told from none."""
         return cls(max(scale, LEAST_SCALE), gaussian)
+
+    def nats(self, count: float) -> float:
+        """By how much less likely noise alone is to be so much than to be nothing, as a logarithm."""
+        far = max(count, 0.0) / self.scale
+        return far**2 / 2 if self.gaussian else far
 
     @property
     def variance(self) -> float:
@@ -109,6 +120,12 @@ class Evidence:
         How much a negative and a positive weighed when bins were balanced.
     balance : Noise
         How far the two sides of a cut may be from equal weight.
+    tied, tied_noise, crowd
+        The released number of tied rows, its noise, and how many rows of one score do not count as ties.
+    apart : bool
+        Whether scores at the very ends of the range were counted by themselves.
+    ends : (bool, bool)
+        Whether they were, and there are any: at the top, in the first bin, and at the bottom, in the last one.
     """
 
     counts: Floats
@@ -118,25 +135,44 @@ class Evidence:
     tied: float
     tied_noise: Noise
     crowd: int
+    apart: bool = False
+    ends: tuple[bool, bool] = (False, False)
 
     @classmethod
     def of(cls, binned: Binned) -> Evidence:
         """Turn a release into evidence, from the highest scores down."""
-        heavy = max(binned.weights)
+        heavy, noise = max(binned.weights), Noise.of(binned.noise_scale, binned.gaussian)
+        counts = np.stack([c[::-1].astype(np.float64) for c in binned.counts])
+        counts, ends = _without_noise(counts, noise) if binned.apart else (counts, (False, False))
         return cls(
-            counts=np.stack([c[::-1].astype(np.float64) for c in binned.counts]),
-            noise=Noise.of(binned.noise_scale, binned.gaussian),
+            counts=counts,
+            noise=noise,
             weights=(binned.weights[0] / heavy, binned.weights[1] / heavy),
             balance=Noise.of(1 / (binned.level_rate * heavy)),
             tied=float(binned.tied),
             tied_noise=Noise.of(binned.tied_scale),
             crowd=binned.crowd,
+            apart=binned.apart,
+            ends=ends,
         )
 
     @property
     def bins(self) -> int:
-        """How many bins there are."""
-        return int(self.counts.shape[1])
+        """How many bins there are, those at the ends of the range left out."""
+        return int(self.counts.shape[1]) - sum(self.ends)
+
+    @property
+    def inner(self) -> slice:
+        """All bins but those at the ends of the range."""
+        top, bottom = self.ends
+        return slice(1 if top else 0, -1 if bottom else None)
+
+    def cuts(self, cuts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of all ends of released bins, in ascending order, those that are between the bins here."""
+        kept = np.ones(len(cuts), dtype=bool)
+        if self.apart:
+            kept[-2], kept[1] = self.ends
+        return cuts[kept]
 
     @property
     def area(self) -> float:
@@ -149,7 +185,15 @@ class Evidence:
     def doubt(self) -> float:
         """The noise of a class total, as a share of the smaller class."""
         smaller = max(float(self.counts.sum(axis=1).min()), 1.0)
-        return math.sqrt(self.bins * self.noise.variance) / smaller
+        return math.sqrt(self.counts.shape[1] * self.noise.variance) / smaller
+
+    @property
+    def sure(self) -> float:
+        """How far wrong rows may be sure of it, from 0 to 1: if scores reach the ends of the range, and many are wrong
+        beyond what noise explains."""
+        smaller = max(float(self.counts.sum(axis=1).min()), 1.0)
+        wrong = self.misplaced - self.misplaced_by_noise(0.95)
+        return min(max(wrong / (MANY_WRONG * smaller), 0.0), 1.0) if any(self.ends) else 0.0
 
     @property
     def nats(self) -> float:
@@ -164,17 +208,35 @@ class Evidence:
         above, below = np.cumsum(negatives) - negatives, np.cumsum(positives[::-1])[::-1] - positives
         return float((above + below).min())
 
+    def misplaced_by_noise(self, level: float) -> float:
+        """More rows than that are misplaced by noise alone with a chance of one minus the level."""
+        return float(ndtri(level)) * math.sqrt((self.counts.shape[1] - 1) * self.noise.variance)
+
     def turned(self) -> Evidence:
         """The same for scores that were turned around: the lowest are the highest."""
-        return replace(self, counts=self.counts[:, ::-1].copy())
+        return replace(self, counts=self.counts[:, ::-1].copy(), ends=self.ends[::-1])
 
     def merged(self, most: int) -> Evidence:
         """The same release in at most so many bins: neighbours are added up, and with them their noise."""
         together = self.bins // most
         if together <= 1:
             return self
-        counts = self.counts.reshape(2, most, together).sum(axis=2)
+        top, bottom = self.ends
+        inner = self.counts[:, self.inner].reshape(2, most, together).sum(axis=2)
+        ends = self.counts[:, :top], self.counts[:, self.counts.shape[1] - bottom :]
+        counts = np.concatenate([ends[0], inner, ends[1]], axis=1)
         return replace(self, counts=counts, noise=replace(self.noise, scale=self.noise.scale * math.sqrt(together)))
+
+
+def _without_noise(counts: Floats, noise: Noise) -> tuple[Floats, tuple[bool, bool]]:
+    """Counts without bins at the ends of the range that noise may explain, and which of the two are left.
+
+    Most classifiers have no scores there. As much of such a bin as is likely to be rows goes to the next one.
+    """
+    nats = [noise.nats(counts[:, end].max()) for end in (0, -1)]
+    top, bottom = (bool(found > SURE_END) for found in nats)
+    counts[:, [1, -2]] += expit(np.array(nats) - MAYBE_END) * ~np.array([top, bottom]) * counts[:, [0, -1]]
+    return counts[:, 0 if top else 1 : None if bottom else -1], (top, bottom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +248,7 @@ class State:
     wiggles: Floats
     strays: Floats
     rough: Floats
-    tied: float
+    tied: Floats
     z: Floats
     fpr: Floats
     tpr: Floats
@@ -240,13 +302,15 @@ class Model:
 
     def __init__(self, evidence: Evidence, tied: float = 0.0) -> None:
         self.evidence = evidence
-        self.bins = evidence.bins
+        self.bins = evidence.counts.shape[1]
         self.size = SHAPE + self.bins + 2  # middle cut, all gaps, each gap; sizes
-        self._span = SPAN_SPREAD if self.bins > FEWEST_BINS else 0.0
+        self._span = SPAN_BETWEEN_ENDS if all(evidence.ends) else SPAN_SPREAD if evidence.bins > FEWEST_BINS else 0.0
         least = np.sqrt(self.bins * evidence.noise.variance)
         # The chance that where a cut is says nothing about its two sides: ties cannot be cut in two, and where rows can
         # hardly steer a cut, it stays where cuts usually are.
-        self._tied = tied / (1 - tied)
+        self._tied = np.full(self.bins, tied / (1 - tied))
+        for at, there in zip((0, -1), evidence.ends, strict=True):
+            self._tied[at] = max(self._tied[at], END_MISFIT * there)
         self._loose = max(TIES, 1 - even_part(evidence.nats) / MOST_EVEN, tied)
         self._center = np.log(np.maximum(evidence.counts.sum(axis=1), least) + 1.0)
 
@@ -277,8 +341,8 @@ class Model:
         ``variances`` are those of the counts of bins.
         """
         weights = np.array(self.evidence.weights)[:, None]
-        mass = (weights * state.expected).sum(axis=1)
-        variance = (weights**2 * variances).sum(axis=1)
+        mass = (weights * state.expected[:, :, self.evidence.inner]).sum(axis=1)
+        variance = (weights**2 * variances[:, :, self.evidence.inner]).sum(axis=1)
         gaps, squares, sums = [], [], []
         while mass.shape[1] > 1:
             gaps.append(mass[:, ::2] - mass[:, 1::2])

@@ -93,14 +93,23 @@ class Places:
         Ends of the bins as cells, from the highest scores down.
     paths : Paths
     rng : numpy generator
+    ends : (bool, bool), optional
+        Whether the first and the last bin are scores at the very ends of the range; None if there may be such scores
+        in these bins. All others are placed by themselves.
     """
 
-    def __init__(self, cuts: Floats, paths: Paths, rng: np.random.Generator) -> None:
-        self._cuts, self._paths, self._knots = cuts, paths, paths.knots
-        self._pooled_paths = paths.rates.mean(axis=1)
-        self._axis = axis(cuts)
+    def __init__(
+        self, cuts: Floats, paths: Paths, rng: np.random.Generator, ends: tuple[bool, bool] | None = None
+    ) -> None:
+        top, bottom = ends or (False, False)
+        self._paths, self._pooled_paths = paths, paths.rates.mean(axis=1)
+        self._cuts, self._ties = cuts[top : len(cuts) - bottom], paths.ties[:, top : paths.ties.shape[1] - bottom]
+        knots = paths.knots[:, top : len(cuts) - bottom]
+        self._first, self._last = knots[:, :1], knots[:, -1:]
+        self._knots = (knots - self._first) / np.maximum(self._last - self._first, _TINY)
+        self._axis = axis(self._cuts)
         self._levels = ndtri(np.clip(self._knots[:, 1:-1], 1e-6, 1 - 1e-6))
-        draws, bins = paths.ties.shape
+        draws, bins = self._ties.shape
         slopes = self._slopes()
         heavy = np.sqrt(FREEDOM / rng.chisquare(FREEDOM, (draws, 1)))
         self._ends = slopes[:, [0, -1]] * np.exp(END_SPREAD * heavy * rng.standard_normal((draws, 2)))
@@ -113,8 +122,8 @@ class Places:
         # Where the first step is: at 1 a tie is as high as can be, at 0 as low. The more bins, the more often cuts fall
         # to one side of a tie or the other, each somewhere in what the last one left: so it is next to one of them.
         steps, crowding = rng.random((draws, bins)), max(math.log2(bins) - 2, 1.0)
-        self._steps = np.where(paths.ties == 1, expit(crowding * logit(steps)), steps)
-        at_end = rng.random((draws, 2)) < AT_END
+        self._steps = np.where(self._ties == 1, expit(crowding * logit(steps)), steps)
+        at_end = rng.random((draws, 2)) < (AT_END if ends is None else 0.0)
         self._steps[:, 0][at_end[:, 0]], self._steps[:, -1][at_end[:, 1]] = 1.0, -_TINY
         self._unlike = UNLIKE * rng.standard_normal((draws, bins))
 
@@ -146,11 +155,13 @@ class Places:
         share = bent(smooth, self._bends[:, bin_], self._stretches[:, bin_])
         share = self._stepped(share, across, bin_)
         share = np.where(across <= 0, 0.0, np.where(across >= 1, 1.0, share))
-        return np.asarray(low + share * (high - low))
+        found = self._first + (low + share * (high - low)) * (self._last - self._first)
+        beyond = np.clip(cells - self._cuts[0], 0.0, 1.0), np.clip(self._cuts[-1] - cells, 0.0, 1.0)
+        return np.asarray(found * (1 - beyond[0]) + (1 - found) * beyond[1])
 
     def _stepped(self, share: Floats, across: Floats, bin_: NDArray[np.int64]) -> Floats:
         """Shares that grow in steps where there are ties: one anywhere in its bin, several at even ranks, about."""
-        ties = self._paths.ties[:, bin_]
+        ties = self._ties[:, bin_]
         number = np.maximum(ties, 1)
         steps = np.floor(number * np.where(ties == 1, across, share) + self._steps[:, bin_]) / number
         uneven = bent(np.clip(steps, 0.0, 1.0), np.where(ties > 1, self._unlike[:, bin_], 0.0))

@@ -25,6 +25,9 @@ LEAST_BEND, BEND, MOST_STEEP = 0.04, 0.08, 12.0
 # there is. The more bins, the better all else is known, and the more of what is left open is inside of them.
 LEAST_CORNERS, CORNERS, SHARP = 0.08, 0.01, 4.0
 STRAIGHT = 0.06  # chance that rows of a bin at the ends are mixed evenly: few values, or rows that no score tells apart
+# Chances that rows of such a bin are mixed evenly, or that some of its negatives come before all else, where scores
+# reach the ends of the range: who is wrong is sure of it there. Corners are twice as many, and half as sharp.
+STRAIGHT_IF_SURE, LATE_IF_SURE = 0.2, 0.15
 FAR = 4.0
 PROPOSALS, FRESH = 2, (0.6, 0.3)
 # How much wider proposals are than the best fit's curvature says: more where noise may be much of a class, and the
@@ -206,6 +209,8 @@ class Inside:
         the slope falls steeply.
     straight : array of bool
         Bins at either end where rows are mixed evenly, but for the bend.
+    late : array
+        Which share of a bin's negatives come before its positives, with which the others are mixed evenly; mostly none.
     knees : array
         Over ties, where rows beside them end, as shares of both classes.
     """
@@ -213,20 +218,28 @@ class Inside:
     bends: Floats
     corners: NDArray[np.bool_]
     straight: NDArray[np.bool_]
+    late: Floats
     knees: Floats
 
     @classmethod
-    def draw(cls, counts: Floats, rough: Floats, untied: Floats, rng: np.random.Generator) -> Inside:
-        """Draw it for populations, of which a share of each bin may be untied rows beside ties."""
+    def draw(
+        cls, counts: Floats, rough: Floats, untied: Floats, rng: np.random.Generator, *, sure: float = 0.0
+    ) -> Inside:
+        """Draw it for populations, of which a share of each bin may be untied rows beside ties.
+
+        ``sure``, from 0 to 1, says how far wrong rows may be sure of it.
+        """
         turn, (first, last) = turns(counts), _ends(rates_of(counts))
         spreads = rough * (LEAST_BEND + BEND * np.minimum(np.abs(turn), MOST_STEEP))
-        chance = max(LEAST_CORNERS, CORNERS * turn.shape[1])
-        corners = (first | last | (turn < -SHARP)) & (rng.random(turn.shape) < chance)
-        straight = (first | last) & ~corners & (rng.random(turn.shape) < STRAIGHT)
+        chance = (1 + sure) * max(LEAST_CORNERS, CORNERS * turn.shape[1])
+        corners = (first | last | (turn < -SHARP / (1 + sure))) & (rng.random(turn.shape) < chance)
+        others, way = (first | last) & ~corners, rng.random(turn.shape)
+        late = LATE_IF_SURE * sure
         return cls(
             spreads * rng.standard_normal(turn.shape),
             corners,
-            straight,
+            others & (way < STRAIGHT + (STRAIGHT_IF_SURE - STRAIGHT) * sure),
+            np.where(others, np.maximum(way - (1 - late), 0.0) / max(late, 1e-9), 0.0),
             draw_knees(untied, counts, *_ends(rates_of(counts)), rng),
         )
 
@@ -309,6 +322,8 @@ def _warped(
         before, after = (here(ratio) for ratio in _neighbours(rates))
         highest = np.clip(np.minimum(across * before, 1 - (1 - across) * after), share, 1.0)
         share = np.where(here(inside.corners), highest, share)
+        late = here(inside.late)
+        share = np.where(late > 0, np.maximum(across - late, 0.0) / np.maximum(1 - late, 1e-9), share)
         over = _two_pieces(across, np.stack([here(side) for side in inside.knees]))
     share = np.where(here(tied), over, share)
     low, high = here(rates[:, 1]), here(rates[:, 1, 1:])

@@ -69,9 +69,11 @@ def _curve(body: dict[str, Any]) -> RocCurve:
         release["totals"] = np.array(release["totals"], dtype=np.int64)
     cuts, bins = release["cuts"], len(release["cuts"]) - 1
     low, high = (float(end) for end in body["score_range"])
+    apart = "layout" not in release and bins & (bins - 1) != 0
+    between = bins - 2 if apart else bins  # bins at the ends of the range come on top
     fits = (
-        bins >= 2
-        and bins & (bins - 1) == 0
+        between >= 2
+        and between & (between - 1) == 0
         and (cuts[0], cuts[-1]) == (0, CELLS)
         and bool((np.diff(cuts) >= 0).all())
         and math.isfinite(high - low)
@@ -91,7 +93,8 @@ def _binned(release: dict[str, Any], bins: int) -> Binned:
     binned = Binned(**release)
     scales = (binned.noise_scale, binned.totals_scale, binned.tied_scale, binned.level_rate)
     fits = (
-        [len(part) for part in binned.counts] == [bins, bins]
+        (not binned.apart or (binned.cuts[1], binned.cuts[-2]) == (1, CELLS - 1))
+        and [len(part) for part in binned.counts] == [bins, bins]
         and len(binned.totals) == len(binned.weights) == 2
         and min(binned.weights) > 0
         and all(math.isfinite(scale) and scale > 0 for scale in scales)

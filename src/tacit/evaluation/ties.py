@@ -34,6 +34,8 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> t
     A bin that is no heavier than others may hold several, and one in which a class is rare may hold ties of the other
     alone, unless so many rows are tied that those of the rare class must be: then draws differ.
     """
+    top, bottom = evidence.ends
+    counts = counts[:, :, evidence.inner]
     mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
     share = mass.sum(axis=1, keepdims=True) / evidence.bins
     rows = counts.sum(axis=(1, 2))[:, None]
@@ -50,7 +52,9 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> t
     found &= ~several & ~(apart & (rng.random(mass.shape) < APART))
     held = np.where(found, counts.sum(axis=1), 0.0)
     spare = held.sum(axis=1, keepdims=True) - tied - evidence.crowd * found.sum(axis=1, keepdims=True)
-    return found, np.clip(spare / np.maximum(held, 1e-9), 0.0, 1.0) * found
+    beside = np.clip(spare / np.maximum(held, 1e-9), 0.0, 1.0) * found
+    ends = (0, 0), (int(top), int(bottom))
+    return np.pad(found, ends, constant_values=True), np.pad(beside, ends)
 
 
 def draw_tied(evidence: Evidence, rows: Floats, rng: np.random.Generator, *, uneven: float | None = None) -> Floats:
@@ -61,7 +65,7 @@ def draw_tied(evidence: Evidence, rows: Floats, rng: np.random.Generator, *, une
     scale, released = evidence.tied_noise.scale, evidence.tied
     uneven = unevenness(evidence) if uneven is None else uneven
     # The first rows of each crowd are not in the released number: nor are those of the crowds that make full bins.
-    crowds = float((evidence.counts.sum(axis=0) > evidence.crowd).sum())
+    crowds = float((evidence.counts[:, evidence.inner].sum(axis=0) > evidence.crowd).sum())
     everything = np.maximum(rows - evidence.crowd * crowds, 0.0)
     # The law of the noise around an even number between 0 and all rows, cut off there.
     low, high = (_laplace_cdf((end - released) / scale) for end in (0.0, rows))
@@ -79,7 +83,7 @@ def draw_ties(evidence: Evidence, counts: Floats, tied: Bools, rng: np.random.Ge
     That cuts are even makes bins of one score unlikely, but not those of two. Rows that share a score with few others
     do not count as tied. So where half of them do, all may be.
     """
-    rows = counts.sum(axis=(1, 2))
+    rows = counts[:, :, evidence.inner].sum(axis=(1, 2))
     share = draw_tied(evidence, rows, rng, uneven=0.0) / np.maximum(rows, 1.0)
     some = rng.random(tied.shape) < MORE_TIED * share[:, None]
     number = np.minimum(rng.geometric(0.5, tied.shape), MOST_TIES)
@@ -88,13 +92,13 @@ def draw_ties(evidence: Evidence, counts: Floats, tied: Bools, rng: np.random.Ge
 
 def surely_tied(evidence: Evidence, rng: np.random.Generator) -> float:
     """The share of all rows that is tied in nine draws of ten."""
-    rows = max(float(evidence.counts.sum()), 1.0)
+    rows = max(float(evidence.counts[:, evidence.inner].sum()), 1.0)
     return min(float(np.quantile(draw_tied(evidence, np.full(500, rows), rng), 0.1)) / rows, 0.95)
 
 
 def unevenness(evidence: Evidence) -> float:
     """How much likelier sides of cuts as uneven as these are with ties, which cannot be cut, as a logarithm."""
-    mass = np.maximum(np.dot(evidence.weights, evidence.counts), 0.0)
+    mass = np.maximum(np.dot(evidence.weights, evidence.counts[:, evidence.inner]), 0.0)
     scale, loose = evidence.balance.scale, max(TIES, 1 - even_part(evidence.nats) / MOST_EVEN)
     found = 0.0
     while len(mass) > 1:
