@@ -28,6 +28,7 @@ from tacit.privacy.release import Receipt, Release
 from tests.privacy import noise_laws as laws
 
 SCORES = (0.0, 0.3, 1.0)
+FINER = (0.0, 0.3, 0.7, 1.0)  # two that are not at an end of the range
 Rows = tuple[tuple[int, float], ...]
 
 
@@ -60,8 +61,8 @@ class Told:
 
 
 def outputs() -> Iterator[list[Any]]:
-    """Totals that lead to different weights; ties, so many that there are more bins; each choice of cuts at the first
-    two levels; counts at either end."""
+    """Totals that lead to different weights, and to bins of their own for the ends of the range or none; ties, so many
+    that there are more bins; each choice of cuts at the first two levels; counts at either end."""
     picks = range(cutting.CANDIDATES - 1)
     for totals, tied in itertools.product(((0, 2), (9, 2), (2, 2)), (-3, 900)):
         for first, *second in itertools.product(picks, repeat=3):
@@ -70,8 +71,8 @@ def outputs() -> Iterator[list[Any]]:
                 yield [totals, tied, [first], list(second), *third, count]
 
 
-def units(rows: int) -> list[Rows]:
-    kinds = list(itertools.product((0, 1), SCORES))
+def units(rows: int, scores: tuple[float, ...] = SCORES) -> list[Rows]:
+    kinds = list(itertools.product((0, 1), scores))
     return list(itertools.combinations_with_replacement(kinds, rows))
 
 
@@ -81,6 +82,7 @@ def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, r
     epsilon = 2.0
     monkeypatch.setattr(cutting, "CANDIDATES", 4)
     monkeypatch.setattr(cutting, "LEAST_CROWD", 1)  # else no such data set has ties
+    monkeypatch.setattr(cutting, "APART", 7)  # else the ends of the range have no bins of their own on any path
     unit = Unit.row() if rows == 1 else Unit.user("person", max_rows=rows)
     account = Ledger.open().account("tiny", budget=Budget(epsilon), unit=unit)
     kept: dict[Rows, Scores] = {}
@@ -116,15 +118,15 @@ def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, r
             found.append(told.log_probability)
         return np.array(found)
 
-    by_rows = {}
-    sets = [(), *((one,) for one in units(rows))]
+    by_rows, added = {}, units(rows, FINER if rows == 1 else SCORES)
+    sets = [(), *((one,) for one in added)]
     if rows == 1:
-        sets += [tuple(pair) for pair in itertools.combinations_with_replacement(units(1), 2)]
+        sets += [tuple(pair) for pair in itertools.combinations_with_replacement(added, 2)]
     for data in sets:
         by_rows[data] = log_probabilities(data)
     worst = 0.0
-    for data in sets[: 1 + len(units(rows))] if rows == 1 else sets[:1]:
-        for unit_added in units(rows):
+    for data in sets[: 1 + len(added)] if rows == 1 else sets[:1]:
+        for unit_added in added:
             bigger = tuple(sorted((*data, unit_added)))
             worst = max(worst, float(np.abs(by_rows[data] - by_rows[bigger]).max()))
     assert worst <= epsilon + 1e-9

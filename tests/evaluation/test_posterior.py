@@ -186,7 +186,7 @@ def test_corners_are_as_high_as_concave_curves_can_be() -> None:
     chance[0, 0] = -D_MEAN / D_SPREAD
     state = Model(evidence_of(counts[0], Noise(1.0), (1.0, 1.0), 1.0)).unfold(chance)
     (smooth,) = curves(state, counts, grid, none, sags=np.ones(1))
-    inside = Inside(np.zeros((1, 3)), ~none, none, np.full((2, 1, 3), 0.5))
+    inside = Inside(np.zeros((1, 3)), ~none, none, np.zeros((1, 3)), np.full((2, 1, 3), 0.5))
     (high,) = curves(state, counts, grid, none, sags=np.ones(1), inside=inside)
     slopes = np.diff(tpr) / np.diff(fpr)
     before = tpr[1:3] + slopes[:2] * (grid[:, None] - fpr[1:3])  # of the first and the second bin, from their ends

@@ -13,6 +13,7 @@ import tacit
 from tacit import Unit
 from tacit.desk.cutting import ends_apart
 from tacit.desk.scores import Binned
+from tacit.evaluation.draws import ModelDraws
 from tacit.evaluation.model import Evidence
 from tacit.privacy.grid import CELLS
 from tacit.privacy.release import Receipt
@@ -67,6 +68,30 @@ def test_what_noise_may_explain_at_an_end_is_no_bin() -> None:
     assert one.ends == (True, False)
     assert (one.cuts(CUTS) == [0, 20_000, 30_000, 40_000, CELLS - 1, CELLS]).all()
     assert one.turned().ends == (False, True)
+
+
+def test_wrong_rows_may_be_sure_where_both_classes_are_at_one_end() -> None:
+    """Or where many are on the wrong side; else classes are as far apart as such scores say."""
+    assert Evidence.of(released((0, 0), (200, 300))).sure == 1
+    assert Evidence.of(released((300, 0), (0, 300))).sure > 0.9  # a few hundred of others are on the wrong side
+    clean = replace(
+        released((300, 0), (0, 300)), counts=(np.array([300, 400, 90, 2, 0, 0]), np.array([0, 0, 3, 8, 250, 300]))
+    )
+    assert Evidence.of(clean).sure == 0
+    assert Evidence.of(released((0, 0), (0, 0))).sure == 0
+
+
+def test_a_class_may_have_no_scores_at_an_end() -> None:
+    """Three scales of noise may be no rows; thirty are some; and the class that made the bin is there in all draws."""
+    shares = []
+    for few in (2, 15, 150):
+        draws = ModelDraws(Evidence.of(released((0, 0), (few, 300))), 400)
+        for counts in (draws.sample, draws.population):
+            assert (counts[:, 1, 0] > 100).all()
+        shares.append((draws.population[:, 0, 0] == 0).mean())
+    assert 0.1 < shares[0] < 0.6
+    assert 0.005 < shares[1] < shares[0] / 2
+    assert shares[2] == 0
 
 
 def test_gaussian_noise_is_less_often_far_out() -> None:

@@ -40,6 +40,7 @@ END_MISFIT = 0.4  # the same for scores at the very ends of the range: how many 
 # Nats against noise alone from which on these are a bin, and at which they are as likely to be rows as not.
 SURE_END, MAYBE_END = 5.0, 3.0
 MANY_WRONG = 0.1  # of the smaller class
+ABSENT = 0.1  # chance that one class has no scores there
 TIES = 0.05  # chance that a cut falls among ties
 _LEAST = 1e-4  # expected count of a bin, at least
 _EDGE = 8.0
@@ -167,6 +168,12 @@ class Evidence:
         top, bottom = self.ends
         return slice(1 if top else 0, -1 if bottom else None)
 
+    @property
+    def at_ends(self) -> NDArray[np.int64]:
+        """Which bins are at the ends of the range."""
+        ends = zip((0, self.counts.shape[1] - 1), self.ends, strict=True)
+        return np.array([at for at, there in ends if there], dtype=np.int64)
+
     def cuts(self, cuts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Of all ends of released bins, in ascending order, those that are between the bins here."""
         kept = np.ones(len(cuts), dtype=bool)
@@ -190,9 +197,10 @@ class Evidence:
     @property
     def sure(self) -> float:
         """How far wrong rows may be sure of it, from 0 to 1: if scores reach the ends of the range, and many are wrong
-        beyond what noise explains."""
+        beyond what noise explains, or are both classes at one end."""
         smaller = max(float(self.counts.sum(axis=1).min()), 1.0)
-        wrong = self.misplaced - self.misplaced_by_noise(0.95)
+        mixed = float(self.counts[:, self.at_ends].min(axis=0).sum())
+        wrong = max(self.misplaced, mixed) - self.misplaced_by_noise(0.95)
         return min(max(wrong / (MANY_WRONG * smaller), 0.0), 1.0) if any(self.ends) else 0.0
 
     @property
@@ -309,8 +317,7 @@ class Model:
         # The chance that where a cut is says nothing about its two sides: ties cannot be cut in two, and where rows can
         # hardly steer a cut, it stays where cuts usually are.
         self._tied = np.full(self.bins, tied / (1 - tied))
-        for at, there in zip((0, -1), evidence.ends, strict=True):
-            self._tied[at] = max(self._tied[at], END_MISFIT * there)
+        self._tied[evidence.at_ends] = max(tied / (1 - tied), END_MISFIT)
         self._loose = max(TIES, 1 - even_part(evidence.nats) / MOST_EVEN, tied)
         self._center = np.log(np.maximum(evidence.counts.sum(axis=1), least) + 1.0)
 
@@ -369,11 +376,26 @@ class Model:
         e = self.evidence
         variances = state.expected + state.misfit
         fit = e.noise.log_density(e.counts - state.expected, np.sqrt(variances))
+        fit[:, :, e.at_ends] = np.logaddexp(*self._at_ends(fit))
         gap, spread, total = self.balances(state, variances)
         # A cut's log-probability falls with its imbalance, unless the cut is loose: then any balance will do.
         balanced = e.balance.log_density(gap, spread) + math.log((1 - self._loose) / (2 * e.balance.scale))
         balance = np.logaddexp(balanced, np.log(self._loose / 2 / total))
         return np.asarray(fit.sum(axis=(1, 2)) + balance.sum(axis=1) - (self._scaled(xi) ** 2).sum(axis=1) / 2)
+
+    def absent(self, state: State) -> Floats:
+        """The chance that a class has no scores at an end of the range, where its count is but noise."""
+        e = self.evidence
+        fit = e.noise.log_density(e.counts - state.expected, np.sqrt(state.expected + state.misfit))
+        some, none = self._at_ends(fit)
+        return np.asarray(expit(none - some))
+
+    def _at_ends(self, fit: Floats) -> tuple[Floats, Floats]:
+        """Log-densities of the counts at the ends of the range, with the chances of the two cases: if they are as the
+        model has them, and if there are no rows."""
+        counts = self.evidence.counts[:, self.evidence.at_ends]
+        none = self.evidence.noise.log_density(counts, np.full(counts.shape, _LEAST))
+        return fit[:, :, self.evidence.at_ends] + math.log(1 - ABSENT), none + math.log(ABSENT)
 
     @staticmethod
     def _scaled(xi: Floats) -> Floats:

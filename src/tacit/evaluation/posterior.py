@@ -27,7 +27,7 @@ LEAST_CORNERS, CORNERS, SHARP = 0.08, 0.01, 4.0
 STRAIGHT = 0.06  # chance that rows of a bin at the ends are mixed evenly: few values, or rows that no score tells apart
 # Chances that rows of such a bin are mixed evenly, or that some of its negatives come before all else, where scores
 # reach the ends of the range: who is wrong is sure of it there. Corners are twice as many, and half as sharp.
-STRAIGHT_IF_SURE, LATE_IF_SURE = 0.2, 0.15
+STRAIGHT_IF_SURE, LATE_IF_SURE = 0.2, 0.3
 FAR = 4.0
 PROPOSALS, FRESH = 2, (0.6, 0.3)
 # How much wider proposals are than the best fit's curvature says: more where noise may be much of a class, and the
@@ -127,7 +127,13 @@ def draw_counts(model: Model, state: State, rng: np.random.Generator) -> tuple[F
     sample = kept_positive(e.noise.draw_counts(e.counts[None], mean, np.sqrt(mean + misfit), rng))
     gain = misfit / (misfit + mean)
     usual = np.maximum(mean + gain * (sample - mean), 1e-6)
-    return sample, rng.gamma(usual / gain, gain)
+    population = rng.gamma(usual / gain, gain)
+    if any(e.ends):
+        chance = model.absent(state)
+        absent = rng.random(chance.shape) < chance
+        for counts in (sample, population):
+            counts[:, :, e.at_ends] *= ~absent
+    return sample, population
 
 
 def kept_positive(drawn: Floats) -> Floats:
