@@ -43,6 +43,16 @@ def test_the_survey_comes_out_as_forecast() -> None:
     assert 0.6 < _width(y_test, scores, 1.0, range(5)) / found.auc_width < 1.6
 
 
+def test_curves_that_are_drawn_on_other_grids_are_put_on_one() -> None:
+    """Noise may look like scores at an end of the range: then the curve has knees, and more points than others."""
+    (found,) = tacit.forecast(rows=5_000, positives=2_000, features=100, epsilon=1.0).expected
+    usual = tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, random_state=0).fpr
+    assert len(found.fpr) > len(usual)
+    assert len(found.fpr) == len(found.low) == len(found.high)
+    assert (np.diff(found.fpr) > 0).all()
+    assert 0 < found.band_width < 1
+
+
 def _zipf_rows(rows: int, features: int, ones: int, seed: int) -> sp.csr_array:
     """Binary rows whose j-th feature is in a share min(1, c/j) of them, with c from the mean number of ones."""
     low, high = 0.0, float(features)

@@ -241,9 +241,9 @@ class _Case:
     def expect(self, budget: Budget) -> Expected:
         """Simulate curves at one ε, and work out what can be counted."""
         curves = [self._curve(budget, seed) for seed in range(self.repeats)]
-        bands = [curve.band() for curve in curves]
-        low, high = (np.mean([band[side] for band in bands], axis=0) for side in (0, 1))
-        fpr = curves[0].fpr
+        fpr = np.unique(np.concatenate([curve.fpr for curve in curves]))  # ties make knees, each in its own place
+        bands = [[np.interp(fpr, curve.fpr, side) for side in curve.band()] for curve in curves]
+        low, high = np.mean(bands, axis=0)
         heights = [np.sum(np.diff(fpr) * (above - below)[1:]) for below, above in bands]
         told, needed = self._features(budget)
         return Expected(

@@ -72,9 +72,9 @@ class Draws:
     """
 
     def __init__(self, evidence: Evidence, number: int) -> None:
+        self._given, self._number = evidence, number
         self._turned = evidence.area + evidence.doubt < MOSTLY_WRONG
-        self._evidence, self._number = evidence.turned() if self._turned else evidence, number
-        self._ends = evidence.ends if evidence.apart else None
+        self._evidence = evidence.turned() if self._turned else evidence
         self._direct = evidence.bins > MODEL_BINS
         if self._direct:
             rng = generator(self._evidence)
@@ -162,4 +162,6 @@ class Draws:
         return Paths(rates_of(self.population), self.population.sum(axis=2), self.ties)
 
     def _placed(self, cuts: Floats, paths: Paths) -> Places:
-        return Places(cuts, paths, generator(self._evidence, b"places"), self._ends)
+        rng = generator(self._evidence, b"places")
+        ends = self._given.ends if self._given.apart else None
+        return Places(cuts, paths, rng, ends, self._given.draw_hidden(paths.sizes, rng) if ends else None)

@@ -10,7 +10,7 @@ the law of its noise around counts that scatter about the curve, and of cuts by 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,6 +127,8 @@ class Evidence:
         Whether scores at the very ends of the range were counted by themselves.
     ends : (bool, bool)
         Whether they were, and there are any: at the top, in the first bin, and at the bottom, in the last one.
+    hidden : array of shape (2, 2)
+        Counts at the top and at the bottom that noise may explain, and that are no bins.
     """
 
     counts: Floats
@@ -138,12 +140,14 @@ class Evidence:
     crowd: int
     apart: bool = False
     ends: tuple[bool, bool] = (False, False)
+    hidden: Floats = field(default_factory=lambda: np.zeros((2, 2)))
 
     @classmethod
     def of(cls, binned: Binned) -> Evidence:
         """Turn a release into evidence, from the highest scores down."""
         heavy, noise = max(binned.weights), Noise.of(binned.noise_scale, binned.gaussian)
         counts = np.stack([c[::-1].astype(np.float64) for c in binned.counts])
+        hidden = counts[:, [0, -1]]
         counts, ends = _without_noise(counts, noise) if binned.apart else (counts, (False, False))
         return cls(
             counts=counts,
@@ -155,6 +159,7 @@ class Evidence:
             crowd=binned.crowd,
             apart=binned.apart,
             ends=ends,
+            hidden=hidden * (binned.apart & ~np.array(ends)),
         )
 
     @property
@@ -220,9 +225,19 @@ class Evidence:
         """More rows than that are misplaced by noise alone with a chance of one minus the level."""
         return float(ndtri(level)) * math.sqrt((self.counts.shape[1] - 1) * self.noise.variance)
 
+    def draw_hidden(self, sizes: Floats, rng: np.random.Generator) -> Floats:
+        """Draw which share of all rows, of so many in both classes, scores at either end of the range beside its bins:
+        at the top, and at the bottom."""
+        shape, scale = (len(sizes), 2, 2), self.noise.scale
+        noise = rng.normal(0.0, scale, shape) if self.noise.gaussian else rng.laplace(0.0, scale, shape)
+        likely = [expit(self.noise.nats(most) - MAYBE_END) for most in self.hidden.max(axis=0)]
+        there = (rng.random((len(sizes), 2)) < likely) & ~np.array(self.ends)
+        shares = np.maximum(self.hidden + noise, 0.0) / sizes[:, :, None]
+        return np.asarray(np.minimum(shares.mean(axis=1) * (there & self.apart), 0.5))
+
     def turned(self) -> Evidence:
         """The same for scores that were turned around: the lowest are the highest."""
-        return replace(self, counts=self.counts[:, ::-1].copy(), ends=self.ends[::-1])
+        return replace(self, counts=self.counts[:, ::-1].copy(), ends=self.ends[::-1], hidden=self.hidden[:, ::-1])
 
     def merged(self, most: int) -> Evidence:
         """The same release in at most so many bins: neighbours are added up, and with them their noise."""

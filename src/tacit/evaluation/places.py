@@ -96,12 +96,20 @@ class Places:
     ends : (bool, bool), optional
         Whether the first and the last bin are scores at the very ends of the range; None if there may be such scores
         in these bins. All others are placed by themselves.
+    hidden : array of shape (draws, 2), optional
+        Shares of all rows that score at the top and at the bottom of the range, but have no bins of their own.
     """
 
     def __init__(
-        self, cuts: Floats, paths: Paths, rng: np.random.Generator, ends: tuple[bool, bool] | None = None
+        self,
+        cuts: Floats,
+        paths: Paths,
+        rng: np.random.Generator,
+        ends: tuple[bool, bool] | None = None,
+        hidden: Floats | None = None,
     ) -> None:
         top, bottom = ends or (False, False)
+        self._hidden = np.zeros((len(paths.ties), 2)) if hidden is None else hidden
         self._paths, self._pooled_paths = paths, paths.rates.mean(axis=1)
         self._cuts, self._ties = cuts[top : len(cuts) - bottom], paths.ties[:, top : paths.ties.shape[1] - bottom]
         knots = paths.knots[:, top : len(cuts) - bottom]
@@ -156,6 +164,7 @@ class Places:
         share = self._stepped(share, across, bin_)
         share = np.where(across <= 0, 0.0, np.where(across >= 1, 1.0, share))
         found = self._first + (low + share * (high - low)) * (self._last - self._first)
+        found = np.clip(found, self._hidden[:, :1] * (cells < CELLS), 1 - self._hidden[:, 1:] * (cells > 0))
         beyond = np.clip(cells - self._cuts[0], 0.0, 1.0), np.clip(self._cuts[-1] - cells, 0.0, 1.0)
         return np.asarray(found * (1 - beyond[0]) + (1 - found) * beyond[1])
 
