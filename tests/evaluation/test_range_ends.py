@@ -15,6 +15,7 @@ from tacit.desk.cutting import ends_apart
 from tacit.desk.scores import Binned
 from tacit.evaluation.draws import ModelDraws
 from tacit.evaluation.model import Evidence
+from tacit.evaluation.posterior import Inside
 from tacit.privacy.grid import CELLS
 from tacit.privacy.release import Receipt
 from tests.evaluation.test_roc import check_valid, made_up
@@ -92,6 +93,19 @@ def test_a_class_may_have_no_scores_at_an_end() -> None:
     assert 0.1 < shares[0] < 0.6
     assert 0.005 < shares[1] < shares[0] / 2
     assert shares[2] == 0
+
+
+def test_bins_next_to_those_at_the_ends_are_the_first_and_last_ones() -> None:
+    """Which may be steep, mixed, or have all positives at their end; tied scores beyond do not count."""
+    counts = np.tile([[900.0, 40.0, 100.0, 150.0, 50.0, 500.0], [300.0, 200.0, 60.0, 20.0, 40.0, 80.0]], (2000, 1, 1))
+    none, rng = np.zeros((2000, 6)), np.random.default_rng(0)
+    inside = Inside.draw(counts, np.ones((2000, 1)), none, rng, sure=1.0, apart=(True, True))
+    late, inner = (inside.late > 0).mean(axis=0), slice(2, 4)
+    assert (np.abs(late[[1, 4]] - 0.3) < 0.1).all()
+    assert not late[inner].any()
+    assert not inside.straight[:, inner].any()
+    assert np.quantile(inside.late[inside.late > 0], 0.9) > 0.93
+    assert not (Inside.draw(counts, np.ones((2000, 1)), none, rng).late > 0).any()
 
 
 def test_gaussian_noise_is_less_often_far_out() -> None:

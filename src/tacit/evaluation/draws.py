@@ -41,7 +41,9 @@ class ModelDraws:
         self._state = model.unfold(draw(model, rng, number=number))
         self.sample, self.population = draw_counts(model, self._state, rng)
         self.tied, untied = tied_bins(evidence, self.sample, rng)
-        self._inside = Inside.draw(self.population, self._state.rough, untied, rng, sure=evidence.sure)
+        self._inside = Inside.draw(
+            self.population, self._state.rough, untied, rng, sure=evidence.sure, apart=evidence.ends
+        )
         self._sags = rng.random(number)
         self.ties = draw_ties(evidence, self.sample, self.tied, rng)
 

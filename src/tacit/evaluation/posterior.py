@@ -196,10 +196,15 @@ def turns(counts: Floats) -> Floats:
     return np.concatenate([2 * steps[:, :1], steps[:, 1:] + steps[:, :-1], 2 * steps[:, -1:]], axis=1)
 
 
-def _ends(rates: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which bins are the first and the last ones: those that have less than half of a usual bin beyond them."""
-    shares, light = rates.mean(axis=1), 0.5 / (rates.shape[2] - 1)
-    return shares[:, :-1] < light, shares[:, 1:] > 1 - light
+def _ends(rates: Floats, apart: tuple[bool, bool]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which bins are the first and the last ones: those that have less than half of a usual bin beyond them.
+
+    Scores at the very ends of the range, where these are bins ``apart``, do not count.
+    """
+    shares, (top, bottom) = rates.mean(axis=1), apart
+    before, after = shares[:, int(top), None], shares[:, shares.shape[1] - 1 - bottom, None]
+    light = 0.5 / (shares.shape[1] - 1 - top - bottom) * (after - before)
+    return shares[:, :-1] - before < light, after - shares[:, 1:] < light
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +221,12 @@ class Inside:
     straight : array of bool
         Bins at either end where rows are mixed evenly, but for the bend.
     late : array
-        Which share of a bin's negatives come before its positives, with which the others are mixed evenly; mostly none.
+        Which share of a bin's negatives come before its positives, with which the others are mixed evenly; mostly none,
+        else rather many.
     knees : array
         Over ties, where rows beside them end, as shares of both classes.
+    apart : (bool, bool)
+        Which of the first and the last bin are scores at the very end of the range.
     """
 
     bends: Floats
@@ -226,16 +234,24 @@ class Inside:
     straight: NDArray[np.bool_]
     late: Floats
     knees: Floats
+    apart: tuple[bool, bool] = (False, False)
 
     @classmethod
     def draw(
-        cls, counts: Floats, rough: Floats, untied: Floats, rng: np.random.Generator, *, sure: float = 0.0
+        cls,
+        counts: Floats,
+        rough: Floats,
+        untied: Floats,
+        rng: np.random.Generator,
+        *,
+        sure: float = 0.0,
+        apart: tuple[bool, bool] = (False, False),
     ) -> Inside:
         """Draw it for populations, of which a share of each bin may be untied rows beside ties.
 
         ``sure``, from 0 to 1, says how far wrong rows may be sure of it.
         """
-        turn, (first, last) = turns(counts), _ends(rates_of(counts))
+        turn, (first, last) = turns(counts), _ends(rates_of(counts), apart)
         spreads = rough * (LEAST_BEND + BEND * np.minimum(np.abs(turn), MOST_STEEP))
         chance = (1 + sure) * max(LEAST_CORNERS, CORNERS * turn.shape[1])
         corners = (first | last | (turn < -SHARP / (1 + sure))) & (rng.random(turn.shape) < chance)
@@ -245,8 +261,9 @@ class Inside:
             spreads * rng.standard_normal(turn.shape),
             corners,
             others & (way < STRAIGHT + (STRAIGHT_IF_SURE - STRAIGHT) * sure),
-            np.where(others, np.maximum(way - (1 - late), 0.0) / max(late, 1e-9), 0.0),
-            draw_knees(untied, counts, *_ends(rates_of(counts)), rng),
+            np.where(others, np.sqrt(np.maximum(way - (1 - late), 0.0) / max(late, 1e-9)), 0.0),
+            draw_knees(untied, counts, first, last, rng),
+            apart,
         )
 
 
@@ -325,7 +342,7 @@ def _warped(
         share = np.where(here(inside.straight), across, share)
         odds = share * np.exp(here(inside.bends))
         share = odds / (1 - share + odds)
-        before, after = (here(ratio) for ratio in _neighbours(rates))
+        before, after = (here(ratio) for ratio in _neighbours(rates, inside.apart))
         highest = np.clip(np.minimum(across * before, 1 - (1 - across) * after), share, 1.0)
         share = np.where(here(inside.corners), highest, share)
         late = here(inside.late)
@@ -342,10 +359,10 @@ def _two_pieces(across: Floats, knee: Floats) -> Floats:
     return np.asarray(np.where(across < x, across * y / x, 1 - (1 - across) * (1 - y) / (1 - x)))
 
 
-def _neighbours(rates: Floats) -> tuple[Floats, Floats]:
+def _neighbours(rates: Floats, apart: tuple[bool, bool]) -> tuple[Floats, Floats]:
     """Slopes of the bins before and after each bin, in units of its own; at the ends as steep and as flat as can be."""
     steps = np.maximum(np.diff(rates, axis=2), 1e-6)
     slopes = steps[:, 1] / steps[:, 0]
-    first, last = _ends(rates)
+    first, last = _ends(rates, apart)
     before = np.where(first, 1e6, np.roll(slopes, 1, axis=1) / slopes)
     return before, np.where(last, 0.0, np.roll(slopes, -1, axis=1) / slopes)
