@@ -38,7 +38,7 @@ MISFIT = 0.06  # relative standard deviation of a bin's share around a smooth cu
 FIRST_MISFIT = 0.07  # the same for the first fit, which does not weigh roughness
 END_MISFIT = 0.4  # the same for scores at the very ends of the range: how many there are, no smooth curve says
 # Nats against noise alone from which on these are a bin, and at which they are as likely to be rows as not.
-SURE_END, MAYBE_END = 5.0, 3.0
+SURE_END, MAYBE_END = 5.0, 4.0
 MANY_WRONG = 0.1  # of the smaller class
 ABSENT = 0.1  # chance that one class has no scores there
 TIES = 0.05  # chance that a cut falls among ties
