@@ -12,8 +12,8 @@ from scipy.integrate import trapezoid
 
 from tacit.evaluation import posterior
 from tacit.evaluation.draws import COARSE, GRID, Draws, ModelDraws
+from tacit.evaluation.evidence import BROAD, Evidence, Noise
 from tacit.evaluation.model import (
-    BROAD,
     D_MEAN,
     D_SPREAD,
     FREEDOM,
@@ -22,9 +22,7 @@ from tacit.evaluation.model import (
     STRAY,
     STRAY_TAIL,
     WIGGLES,
-    Evidence,
     Model,
-    Noise,
 )
 from tacit.evaluation.posterior import (
     Inside,

@@ -14,7 +14,7 @@ from tacit import Unit
 from tacit.desk.cutting import ends_apart
 from tacit.desk.scores import Binned
 from tacit.evaluation.draws import ModelDraws
-from tacit.evaluation.model import Evidence
+from tacit.evaluation.evidence import Evidence
 from tacit.evaluation.posterior import Inside
 from tacit.privacy.grid import CELLS
 from tacit.privacy.release import Receipt

@@ -11,7 +11,7 @@ from scipy.integrate import trapezoid
 
 import tacit
 from tacit.evaluation.draws import Draws
-from tacit.evaluation.model import Evidence
+from tacit.evaluation.evidence import Evidence
 from tacit.evaluation.ties import SOME_TIES, draw_knees, draw_tied, draw_ties, tied_bins, unevenness
 from tests.support.releases import bins_of
 

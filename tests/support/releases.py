@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.evaluation.model import Evidence, Noise
+from tacit.evaluation.evidence import Evidence, Noise
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ from scipy.special import ndtri
 
 from tacit.errors import bad_parameter
 from tacit.evaluation.curve import RocCurve
+from tacit.evaluation.evidence import Floats
 from tacit.evaluation.intervals import check_level
-from tacit.evaluation.model import Floats
 
 LEVEL = 0.95
 

@@ -20,9 +20,9 @@ from tacit.desk.roc_family import Counted
 from tacit.desk.scores import Binned
 from tacit.evaluation.display import plot_roc, roc_html, shown_area
 from tacit.evaluation.draws import MODEL_BINS, NUMBER, Draws
+from tacit.evaluation.evidence import Evidence, Floats
 from tacit.evaluation.intervals import ROWS, check_level, widened
 from tacit.evaluation.metrics import Metrics
-from tacit.evaluation.model import Evidence, Floats
 from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt
 

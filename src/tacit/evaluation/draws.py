@@ -8,7 +8,8 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr
 
-from tacit.evaluation.model import Evidence, Floats, Model
+from tacit.evaluation.evidence import Evidence, Floats
+from tacit.evaluation.model import Model
 from tacit.evaluation.places import Paths, Places, fine_cells, inner_grid
 from tacit.evaluation.posterior import (
     Inside,

@@ -17,8 +17,8 @@ from sklearn.isotonic import isotonic_regression
 
 from tacit.desk.roc_family import Counted
 from tacit.evaluation.curve import RocCurve
+from tacit.evaluation.evidence import Floats, Noise
 from tacit.evaluation.intervals import ROWS, check_level
-from tacit.evaluation.model import Floats, Noise
 from tacit.evaluation.places import ACROSS, Paths, Places, bent
 from tacit.privacy.grid import CELLS, cells_of, scores_at
 from tacit.privacy.release import Receipt

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import bad_parameter
-from tacit.evaluation.model import Floats
+from tacit.evaluation.evidence import Floats
 
 ROWS = 3.0  # that none is seen among n rows is likely, at 5 %, as long as its share is below 3/n
 OUTWARD = 1e-6  # relative rounding of ends outward: an end of .9999999 must not exclude 1

@@ -16,8 +16,8 @@ from scipy.integrate import trapezoid
 
 from tacit.errors import bad_parameter
 from tacit.evaluation.display import plot_band
+from tacit.evaluation.evidence import Floats
 from tacit.evaluation.intervals import OUTWARD, check_level, is_number, widened
-from tacit.evaluation.model import Floats
 from tacit.evaluation.places import along, fine_cells
 from tacit.privacy.grid import CELLS, scores_at
 

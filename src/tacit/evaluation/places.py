@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr, ndtri
 
-from tacit.evaluation.model import Floats
+from tacit.evaluation.evidence import Floats
 from tacit.privacy.grid import CELLS, scores_at
 
 # Steps inside of a bin, by false positives: fine at both ends, where curves may be steep or flat.

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr, ndtri
 
-from tacit.evaluation.model import LINE, SHAPE, Evidence, Floats, Model, State
+from tacit.evaluation.evidence import Evidence, Floats
+from tacit.evaluation.model import LINE, SHAPE, Model, State
 from tacit.evaluation.ties import draw_knees
 
 _STARTS = (-0.6, 0.8)  # separations of about 1.1 and 3.2

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.desk.cutting import CROWDS, MOST_EVEN, even_part
-from tacit.evaluation.model import TIES, Evidence, Floats
+from tacit.evaluation.evidence import Evidence, Floats
+from tacit.evaluation.model import TIES
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
