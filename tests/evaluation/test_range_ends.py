@@ -52,14 +52,14 @@ def released(bottom: tuple[int, int], top: tuple[int, int], *, gaussian: bool = 
 
 
 def test_what_noise_may_explain_at_an_end_is_no_bin() -> None:
-    """Of 10, two scales, an eighth goes to the next bin; 300 are a bin, of one class or of both."""
+    """Of 10, two scales, a twentieth goes to the next bin; 300 are a bin, of one class or of both."""
     none = Evidence.of(released((0, 0), (-9, 4)))
     assert none.ends == (False, False)
     assert none.bins == none.counts.shape[1] == 4
     assert np.abs(none.counts.sum(axis=1) - (750, 460)).max() < 1
     assert (none.cuts(CUTS) == [0, 20_000, 30_000, 40_000, CELLS]).all()
     few = Evidence.of(released((0, 0), (0, 10)))
-    assert few.counts[1, 0] - 250 == pytest.approx(10 / (1 + np.exp(2)))
+    assert few.counts[1, 0] - 250 == pytest.approx(10 / (1 + np.exp(3)))
     many = Evidence.of(released((300, 0), (0, 300)))
     assert many.ends == (True, True)
     assert (many.bins, many.counts.shape[1]) == (4, 6)

@@ -16,8 +16,8 @@ from tacit.desk.scores import Binned
 
 Floats = NDArray[np.float64]
 
-# Nats against noise alone from which on scores at an end of the range are a bin, and at which they are as likely to be
-# rows as not.
+# Nats against noise alone from which on scores at an end of the range are a bin, and are rather rows than not; and from
+# which on intervals at the ends rather allow for rows there than not.
 SURE_END, MAYBE_END = 5.0, 4.0
 MANY_WRONG = 0.1  # of the smaller class
 BROAD = 8.0  # beside a normal deviate of so many of its scales, Laplace noise is as good as normal
@@ -234,5 +234,5 @@ def _without_noise(counts: Floats, noise: Noise) -> tuple[Floats, tuple[bool, bo
     """
     nats = [noise.nats(counts[:, end].max()) for end in (0, -1)]
     top, bottom = (bool(found > SURE_END) for found in nats)
-    counts[:, [1, -2]] += expit(np.array(nats) - MAYBE_END) * ~np.array([top, bottom]) * counts[:, [0, -1]]
+    counts[:, [1, -2]] += expit(np.array(nats) - SURE_END) * ~np.array([top, bottom]) * counts[:, [0, -1]]
     return counts[:, 0 if top else 1 : None if bottom else -1], (top, bottom)
