@@ -13,6 +13,7 @@ is better.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 from collections.abc import Iterator
@@ -66,7 +67,7 @@ def chosen_cuts(cells: list[Floats], totals: Floats, depth: int, epsilon: float,
     cuts = np.array([0, AXIS])
     for _ in range(depth):
         new = []
-        for low, high in zip(cuts[:-1], cuts[1:], strict=True):
+        for low, high in itertools.pairwise(cuts):
             if high - low < 2:
                 new.append(low)
                 continue
@@ -195,7 +196,9 @@ def one_run(test: TestSet, truth: Truth, epsilon: float, rng: np.random.Generato
 
 def table(sets: list[TestSet], epsilons: tuple[float, ...], runs: int) -> Iterator[tuple[str, float]]:
     """Print the table; yield names and ratios."""
-    print(f"{'test set':>26}  {'ε':>5}  {'recipe':>15} {'ours':>15}  {'goal':>5} {'goal moved':>10}   (standard errors)")
+    print(
+        f"{'test set':>26}  {'ε':>5}  {'recipe':>15} {'ours':>15}  {'goal':>5} {'goal moved':>10}   (standard errors)"
+    )
     known = {source: populations(source) for source in dict.fromkeys(test.source for test in sets)}
     for test in sets:
         truths = known[test.source]
@@ -216,7 +219,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one test set, one ε and few runs")
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
     parser.add_argument("--runs", type=int, default=225, help="runs of each cell, spread over the shapes")
-    parser.add_argument("--sets", default="SHAPES,TWITTER,SMS", help="names of populations; default: SHAPES,TWITTER,SMS")
+    parser.add_argument(
+        "--sets", default="SHAPES,TWITTER,SMS", help="names of populations; default: SHAPES,TWITTER,SMS"
+    )
     options = parser.parse_args()
     sets = [test for test in SETS if test.source in options.sets.split(",") and test.goals]
     found = table(sets[:1], EPSILONS[:1], 27) if options.quick else table(sets, EPSILONS, options.runs)

@@ -70,7 +70,7 @@ def test_sums_are_what_a_slow_count_says(rows: list[tuple[int, float | None]]) -
     ]
     candidates = np.array([[20_000, 32_768]])
     offsets = np.array([3, -1])
-    found = open_exact(data.balances(np.array([0, CELLS]), candidates, (2, 7), offsets))
+    found = open_exact(data.balances((np.array([0]), np.array([CELLS])), candidates, (2, 7), offsets))
     mass = 2 * table[0] + 7 * table[1]
     assert found.tolist() == [[3 - abs(mass[0] - mass[1] - mass[2]), -1 - abs(mass[0] + mass[1] - mass[2])]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,5 +133,68 @@ def test_many_rows_bring_the_cuts_to_where_scores_are() -> None:
     rng = np.random.default_rng(4)
     y = np.repeat([0, 1], 10_000)
     curve = tacit.roc_curve(y, rng.uniform(0.05, 0.13, len(y)) + 0.02 * y, epsilon=1.0, random_state=0)
-    counts = np.array(curve._binned.counts)
-    assert counts.sum(axis=0).max() < 3 * counts.sum() / counts.shape[1]
+    inner = np.array(curve._binned.counts)[:, 1:-1].sum(axis=0)
+    assert (inner < 3 * inner.sum() * 0.5**curve._binned.depths).all()
+
+
+LOOKS = [
+    ((3000, 3000), Fraction(1), 1, Fraction(1, 25)),  # noise of 25 rows
+    ((3000, 3000), Fraction(4), 1, Fraction(1, 100)),
+    ((10**4, 10**4), Fraction(100), 1, cutting.LOOK[0]),
+    ((10**5, 10**5), Fraction(1, 2), 1, cutting.LOOK[1]),  # of 50
+    ((10**6, 10**6), Fraction(49, 100), 1, 0),  # of more
+    ((900, 900), Fraction(1), 1, 0),  # few bins
+    ((20_000, 20_000), Fraction(1), 2, cutting.LOOK[1]),
+    ((20_000, 20_000), Fraction(1), 3, 0),
+]
+
+
+@pytest.mark.parametrize(("totals", "epsilon", "rows", "share"), LOOKS)
+def test_classes_are_looked_at_where_that_is_cheap(
+    totals: tuple[int, int], epsilon: Fraction, rows: int, share: Fraction
+) -> None:
+    """Where there are many bins, for noise of 25 rows if 4 % of ε buy it, and of 50 at most."""
+    unit = Unit.row() if rows == 1 else Unit.user("person", max_rows=rows)
+    assert cutting.look_share(np.array(totals), epsilon, unit) == share
+
+
+def test_intervals_are_left_whole_where_a_class_is_all_but_absent() -> None:
+    counts = np.array([[900, 49, 51, -30, 0], [800, 700, 60, 900, 3]])
+    assert cutting.one_sided(counts, 25.0).tolist() == [False, True, False, True, True]
+
+
+@given(st.lists(st.booleans(), max_size=40), st.randoms(use_true_random=False))
+def test_splits_are_those_that_made_the_bins(halved: list[bool], order: Any) -> None:
+    """Any bins that halving makes are read back, cut by cut; all others are refused."""
+    nodes, made = [(0.0, 1.0)], set()
+    for _ in halved:
+        low, high = nodes.pop(order.randrange(len(nodes)))
+        nodes += [(low, (low + high) / 2), ((low + high) / 2, high)]
+        made.add((low, (low + high) / 2, high))
+    nodes.sort()
+    ends = [low for low, _ in nodes] + [1.0]
+    depths = np.array([round(-np.log2(high - low)) for low, high in nodes])
+    assert {tuple(ends[i] for i in split) for split in cutting.splits(depths).tolist()} == made
+    for wrong in (depths + 1, np.append(depths, depths[-1] + 1), np.array([], dtype=int)):
+        with pytest.raises(ValueError, match="halving"):
+            cutting.splits(wrong)
+
+
+@pytest.mark.parametrize("budget", [1.0, 0.5])
+def test_cuts_are_where_both_classes_are(budget: float) -> None:
+    """Classes that meet in a tenth of the rows: most bins are there, and the others keep the size of the first cuts."""
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], [20_000, 20_000])
+    scores = 1 / (1 + np.exp(-rng.normal(6 * y - 3, 1.8)))
+    found = tacit.roc_curve(y, scores, epsilon=budget, random_state=1).release
+    most = cutting.number_of_bins(found.totals, budget, Unit.row())
+    assert most >= 32
+    assert len(found.depths) < 0.7 * most
+    assert set(found.depths.tolist()) == {cutting.LOOK_AFTER, most.bit_length() - 1}
+    assert ["classes in the first intervals" in step["what"] for step in found.receipt["steps"]] == [
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]

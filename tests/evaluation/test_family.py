@@ -304,6 +304,13 @@ class TestStorage:
             path.write_text(json.dumps(body | {"release": release | {"cuts": cuts}}))
             with pytest.raises(tacit.TacitError, match="makes no sense"):
                 load_curve(path)
+        for depths in ([], [1], [0, 1], [2, 2, 2], [1, *release["depths"]], release["depths"][1:]):
+            path.write_text(json.dumps(body | {"release": release | {"depths": depths}}))
+            with pytest.raises(tacit.TacitError, match="makes no sense"):
+                load_curve(path)
+        older = {name: value for name, value in release.items() if name != "depths"}
+        path.write_text(json.dumps(body | {"release": older}))
+        assert load_curve(path).release.depths.tolist() == release["depths"]
         fewer = {"cuts": [0, *release["cuts"][2:-2], 65_536], "counts": [part[1:-1] for part in release["counts"]]}
         path.write_text(json.dumps(body | {"release": release | fewer}))
         assert len(load_curve(path).cuts) == len(fewer["cuts"])

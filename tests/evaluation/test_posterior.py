@@ -182,7 +182,7 @@ def test_corners_are_as_high_as_concave_curves_can_be() -> None:
     none = np.zeros((1, 3), dtype=bool)
     chance = np.zeros((1, SHAPE + 4))  # parameters of a curve that is the diagonal: straight in each bin
     chance[0, 0] = -D_MEAN / D_SPREAD
-    state = Model(evidence_of(counts[0], Noise(1.0), (1.0, 1.0), 1.0)).unfold(chance)
+    state = Model(evidence_of(counts[0], Noise(1.0), (1.0, 1.0), 1.0, depths=[1, 2, 2])).unfold(chance)
     (smooth,) = curves(state, counts, grid, none, sags=np.ones(1))
     inside = Inside(np.zeros((1, 3)), ~none, none, np.zeros((1, 3)), np.full((2, 1, 3), 0.5))
     (high,) = curves(state, counts, grid, none, sags=np.ones(1), inside=inside)
@@ -251,6 +251,35 @@ def test_merged_bins_keep_their_rows_and_their_noise() -> None:
     assert (merged.counts == fine.counts[:, ::2] + fine.counts[:, 1::2]).all()
     assert merged.noise.variance == pytest.approx(2 * fine.noise.variance)
     assert fine.merged(64) is fine
+
+
+def test_the_last_cuts_are_undone_first() -> None:
+    """Of bins that were cut unevenly the smallest are added up, two and two, and those that were left whole stay."""
+    uneven = evidence_of(np.arange(12.0).reshape(2, 6), Noise(3.0), (1.0, 1.0), 60.0, depths=[3, 3, 2, 2, 3, 3])
+    merged = uneven.merged(4)
+    assert merged.depths.tolist() == [2, 2, 2, 2]
+    assert merged.counts[0].tolist() == [1.0, 2.0, 3.0, 9.0]
+    assert uneven.merged(2).counts[0].tolist() == [3.0, 12.0]
+    whole = evidence_of(np.arange(8.0).reshape(2, 4), Noise(3.0), (1.0, 1.0), 60.0, depths=[1, 2, 3, 3])
+    assert whole.merged(2).counts[1].tolist() == [4.0, 18.0]
+
+
+@pytest.mark.parametrize("depths", [[2, 2, 2, 2], [1, 3, 3, 2], [3, 3, 2, 2, 3, 3]])
+def test_balances_are_sums_over_the_sides_of_each_cut(depths: list[int]) -> None:
+    """As a tree of nested lists has them, whatever the order of its cuts."""
+    counts = np.random.default_rng(0).uniform(50, 400, (2, len(depths)))
+    model = Model(evidence_of(counts, Noise(1.0), (0.5, 1.0), 1.0, depths=depths))
+    state = model.unfold(np.zeros((1, model.size)))
+    gap, spread, total = model.balances(state, np.full((1, 2, len(depths)), 4.0))
+    mass, expected, todo = 0.5 * state.expected[0, 0] + state.expected[0, 1], [], list(enumerate(depths))
+    sums = [((m,), d) for m, (_, d) in zip(mass, todo, strict=True)]
+    while len(sums) > 1:
+        i = next(i for i in range(len(sums) - 1) if sums[i][1] == sums[i + 1][1] == max(d for _, d in sums))
+        (above, depth), (below, _) = sums[i], sums[i + 1]
+        expected.append((sum(above) - sum(below), 4.0 * 1.25 * len(above + below), sum(above + below)))
+        sums[i : i + 2] = [(above + below, depth - 1)]
+    found = np.stack([gap[0], spread[0] ** 2, total[0]], axis=1)
+    assert np.allclose(sorted(found.tolist()), sorted(expected))
 
 
 def test_laplace_noise_beside_a_broad_normal_deviate_is_as_good_as_normal() -> None:

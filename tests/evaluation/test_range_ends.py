@@ -37,6 +37,7 @@ def released(bottom: tuple[int, int], top: tuple[int, int], *, gaussian: bool = 
     counts = [[bottom[y], *inner, top[y]] for y, inner in enumerate((negatives, positives))]
     return Binned(
         cuts=CUTS,
+        depths=np.full(4, 2),
         counts=(np.array(counts[0]), np.array(counts[1])),
         totals=np.array([750, 460]),
         tied=0,

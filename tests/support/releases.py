@@ -16,12 +16,15 @@ def evidence_of(
     weights: tuple[float, float],
     balance: float,
     *,
+    depths: list[int] | None = None,
     tied: float = 0.0,
     scale: float = 50.0,
 ) -> Evidence:
     """Counts from the highest scores down, and a number of tied rows with noise of that scale: usually none."""
-    crowd = max(int(counts.sum()) // (8 * counts.shape[1]), 4)
-    return Evidence(counts, noise, weights, Noise(balance), tied, Noise(scale), crowd)
+    bins = counts.shape[1]
+    halved = np.array(depths or [bins.bit_length() - 1] * bins)
+    crowd = max(int(counts.sum()) // (8 * bins), 4)
+    return Evidence(counts, halved, noise, weights, Noise(balance), tied, Noise(scale), crowd)
 
 
 def bins_of(

@@ -141,17 +141,22 @@ class Scores:
         values = median_profiles(self.__sums.sum(axis=0), cuts, width)
         return self._seal(values, self.median_sensitivity(width), f"medians of intervals ({len(cuts) - 1})", cuts)
 
-    def balances(self, cuts: Ints, candidates: Ints, weights: tuple[int, int], offsets: Ints) -> Exact:
+    def balances(
+        self, intervals: tuple[Ints, Ints], candidates: Ints, weights: tuple[int, int], offsets: Ints
+    ) -> Exact:
         """Minus how far each candidate is from cutting its interval into halves of equal weight, plus public offsets.
 
-        Interval i holds the tuples whose cell is in [cuts[i], cuts[i + 1]), its candidates are ``candidates[i]``.
+        ``intervals`` are given by their first cells and by those after their last ones, ascending, and do not overlap.
+        The candidates of interval i are ``candidates[i]``.
         """
+        low, high = intervals
+        if (low > high).any() or (high[:-1] > low[1:]).any():
+            raise PrivacyError("Intervals that are balanced must be apart: else a row would be in several.")
         mass = weights[0] * self.__sums[0] + weights[1] * self.__sums[1]
-        below, ends = mass[candidates], mass[cuts]
-        utilities = offsets - np.abs(2 * below - ends[:-1, None] - ends[1:, None])
+        utilities = offsets - np.abs(2 * mass[candidates] - mass[low][:, None] - mass[high][:, None])
         sensitivity = Sensitivity.of_balances(self._bound, max(weights), candidates.size)
         query = f"balance of candidate cuts ({candidates.shape[0]} × {candidates.shape[1]})"
-        return self._seal(utilities, sensitivity, query, cuts, candidates, np.array(weights), offsets)
+        return self._seal(utilities, sensitivity, query, low, high, candidates, np.array(weights), offsets)
 
     def _seal(self, values: Ints, sensitivity: Sensitivity, query: str, *public: Ints) -> Exact:
         digest = hashlib.sha256(b"".join(part.tobytes() for part in public)).hexdigest()

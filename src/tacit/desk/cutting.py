@@ -28,6 +28,11 @@ CROWDS, LEAST_CROWD = 8, 4  # so many crowds fill a usual bin; and how many rows
 # them will be empty.
 SURELY, MORE_FOR_TIES, MOST_FOR_TIES = 3.0, 2, 32
 APART = 80  # rows times ε: from there on scores at the very ends of the range have bins of their own
+# After so many halvings both classes are looked at, if there are to be so many bins: an interval in which either class
+# has fewer rows than that many scales of the noise is left whole.
+LOOK_AFTER, LOOK_FROM, FEW_SCALES = 3, 32, 2.0
+LOOK = Fraction(5, 1000), Fraction(40, 1000)  # share of ε for that: at least, at most
+LOOK_NOISE, MOST_LOOK_NOISE = 25, 50  # scale of its noise, in rows: enough, and so much that little could be told
 CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
 HEAVY = 64  # weight of a tuple of the smaller class
 FEWEST_BINS, MOST_BINS = 4, 256
@@ -50,8 +55,8 @@ class Cutting:
         A power of two.
     weights : (int, int)
         Weights of a negative and of a positive in the balance of the two sides of a cut.
-    share : Fraction
-        The share of ε for all cuts together.
+    share, look : Fraction
+        The shares of ε for all cuts together, and for a look at both classes on the way; 0 if there is none.
     nats : float
         By how much rows can change the log-probability of cuts: of one on each level, together.
     middle : float
@@ -61,6 +66,7 @@ class Cutting:
     bins: int
     weights: tuple[int, int]
     share: Fraction
+    look: Fraction
     nats: float
     middle: float
 
@@ -74,7 +80,8 @@ class Cutting:
         strength = steering(totals, weights, epsilon / unit.max_rows)
         share = cutting_share(strength, bins.bit_length() - 1)
         nats = float(min(share * strength / 2, Fraction(PLENTY)))
-        return cls(bins, weights, share, nats, middle_place(totals, noise))
+        look = look_share(totals, epsilon, unit)
+        return cls(bins, weights, share, look, nats, middle_place(totals, noise))
 
     @property
     def depth(self) -> int:
@@ -140,6 +147,22 @@ def ties_share(totals: Ints, epsilon: Fraction, unit: Unit) -> Fraction:
     return least if strength * most < TOO_LITTLE else min(max(ENOUGH / strength, least), most)
 
 
+def look_share(totals: Ints, epsilon: Fraction, unit: Unit) -> Fraction:
+    """The share of ε for a look at both classes on the way; none where bins are few, or noise would hide too much."""
+    rate, (least, most) = epsilon / unit.max_rows, LOOK
+    if number_of_bins(totals, float(epsilon), unit) < LOOK_FROM or most * rate * MOST_LOOK_NOISE < 1:
+        return Fraction(0)
+    return min(max(1 / (LOOK_NOISE * rate), least), most)
+
+
+def one_sided(counts: Ints, noise: float) -> NDArray[np.bool_]:
+    """Intervals that more cuts would tell little of: either class is all but absent, for all that this noise shows.
+
+    The curve is next to a straight line there, while each count more has noise that all rates beyond it would feel.
+    """
+    return np.asarray((counts < FEW_SCALES * noise).any(axis=0))
+
+
 def a_crowd(totals: Ints, epsilon: Fraction, unit: Unit) -> int:
     """How many rows of one cell are none of its ties: an eighth of a usual bin."""
     rows = int(np.maximum(totals, 1).sum())
@@ -189,9 +212,28 @@ def _careful(totals: Ints, noise: float) -> tuple[float, float]:
     return negatives, positives
 
 
-def candidate_cuts(cuts: Ints) -> Ints:
-    """For each interval between cuts, candidates at equal distances; repeated where the interval has fewer cells."""
-    parts = min(CANDIDATES, max(FEWEST, TOGETHER // (len(cuts) - 1)))
-    low, high = cuts[:-1, None], cuts[1:, None]
+def candidate_cuts(low: Ints, high: Ints) -> Ints:
+    """For each interval, candidates at equal distances; repeated where the interval has fewer cells."""
+    parts = min(CANDIDATES, max(FEWEST, TOGETHER // len(low)))
     steps = np.arange(1, parts)[None, :]
-    return np.asarray(low + (steps * (high - low)) // parts)
+    return np.asarray(low[:, None] + (steps * (high - low)[:, None]) // parts)
+
+
+def splits(depths: Ints) -> Ints:
+    """Which bins every cut has on its two sides, those of its parts first: from the first to before the second number,
+    and on to before the third.
+
+    ``depths`` tells how often the whole was halved until each bin was left.
+    """
+    done: list[tuple[int, int, int]] = []
+    found = []
+    for i, depth in enumerate(depths.tolist()):
+        done.append((i, i + 1, depth))
+        while len(done) > 1 and done[-1][2] == done[-2][2]:
+            middle, high, depth = done.pop()
+            low, _, _ = done.pop()
+            found.append((low, middle, high))
+            done.append((low, high, depth - 1))
+    if [depth for *_, depth in done] != [0]:
+        raise ValueError("These bins were not made by halving.")
+    return np.array(found, dtype=np.int64).reshape(-1, 3)

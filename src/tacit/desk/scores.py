@@ -1,7 +1,8 @@
 """Scores at the desk: labels and scores go in, noisy counts between private thresholds come out.
 
 The procedure is "balanced medians": noisy class totals, and a noisy number of tied rows; then thresholds that cut the
-test set into bins of about equal weight, by selections on a public grid; then noisy counts. Proof:
+test set into bins of about equal weight, by selections on a public grid; then noisy counts. Where there are many bins,
+a look at both classes on the way tells which intervals need no more cuts. Proof:
 ``docs/proofs/roc.md``. Everything that is decided here follows from public parameters and earlier releases.
 """
 
@@ -15,7 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.scores import Scores
-from tacit.desk.cutting import MOST, TIES, Cutting, a_crowd, candidate_cuts, ends_apart, ties_share
+from tacit.desk.cutting import (
+    LOOK,
+    LOOK_AFTER,
+    MOST,
+    TIES,
+    Cutting,
+    a_crowd,
+    candidate_cuts,
+    ends_apart,
+    one_sided,
+    ties_share,
+)
 from tacit.desk.noise import additive_noise, noise_scale
 from tacit.desk.payer import one_off
 from tacit.ledger import Account
@@ -29,8 +41,8 @@ from tacit.privacy.unit import Bound, Sensitivity
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-TOTALS = Fraction(3, 100)  # share of ε; ties and thresholds get those of their plan, and the counts the rest
-LEAST_FOR_COUNTS = 1 - TOTALS - max(TIES) - MOST
+TOTALS = Fraction(3, 100)  # share of ε; ties, thresholds and the look get those of their plan, the counts the rest
+LEAST_FOR_COUNTS = 1 - TOTALS - max(TIES) - MOST - max(LOOK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +53,8 @@ class Binned:
     ----------
     cuts : array of integers
         Ends of the bins as cells of the public grid, ascending, the two ends of the grid included.
+    depths : array of integers
+        How often the grid was halved until each bin was left, those at the very ends of the range not among them.
     counts : two arrays of integers
         Noisy counts of negatives and of positives, from the lowest scores to the highest.
     totals : array of integers
@@ -59,6 +73,7 @@ class Binned:
     """
 
     cuts: Ints
+    depths: Ints
     counts: tuple[Ints, Ints]
     totals: Ints
     tied: int
@@ -73,9 +88,8 @@ class Binned:
 
     @property
     def apart(self) -> bool:
-        """Whether scores at the very ends of the range, one cell each, have bins of their own: two beside 2^depth."""
-        bins = len(self.cuts) - 1
-        return bins & (bins - 1) != 0
+        """Whether scores at the very ends of the range, one cell each, have bins of their own beside the others."""
+        return len(self.cuts) - 1 > len(self.depths)
 
 
 def release_scores(
@@ -113,7 +127,7 @@ def release_counted(
 ) -> Binned:
     """Release scores that were counted by class and cell."""
     unit = account.unit
-    name = f"ROC curve by balanced medians, ties and ends, scores in [{score_range[0]:g}, {score_range[1]:g}]"
+    name = f"ROC curve by balanced medians, ties, ends and a look, scores in [{score_range[0]:g}, {score_range[1]:g}]"
     epsilon, sensitivity = budget.exact_epsilon, Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
     counting = DiscreteLaplace(TOTALS * epsilon)
     # An ε too small for any noise is refused before it is charged: the least share is that of ties.
@@ -129,14 +143,23 @@ def release_counted(
     plan = Cutting.of(first.values, float(counting.scale(sensitivity)), (tied, tied_scale), epsilon, unit)
     level = SelectEach(plan.share * epsilon / plan.depth)
     cuts = np.array([1, CELLS - 1] if apart else [0, CELLS])
-    for _ in range(plan.depth):
-        cuts = _halve(purse, scores, cuts, plan, level)
-    mechanism = additive_noise((1 - TOTALS - plan.share) * epsilon - looking.epsilon, budget.exact_delta, sensitivity)
+    depths, halved, steps = np.zeros(1, dtype=np.int64), np.ones(1, dtype=bool), [first, second]
+    for depth in range(plan.depth):
+        if plan.look and depth == LOOK_AFTER:
+            glance = DiscreteLaplace(plan.look * epsilon)
+            steps.append(purse.release(scores.counts((cuts, cuts)), glance))
+            halved = ~one_sided(steps[-1].values.reshape(2, -1), noise_scale(glance, sensitivity))
+        if halved.any():
+            cuts = _halve(purse, scores, cuts, halved, plan, level)
+            depths, halved = (np.repeat(each, 1 + halved) for each in (depths + halved, halved))
+    left = (1 - TOTALS - plan.share - plan.look) * epsilon - looking.epsilon
+    mechanism = additive_noise(left, budget.exact_delta, sensitivity)
     cuts = np.concatenate([[0], cuts, [CELLS]]) if apart else cuts
     last = purse.release(scores.counts((cuts, cuts)), mechanism, last=True)
     gaussian = isinstance(mechanism, DiscreteGaussian)
     return Binned(
         cuts=cuts,
+        depths=depths,
         counts=(last.values[: len(cuts) - 1], last.values[len(cuts) - 1 :]),
         totals=first.values,
         tied=tied,
@@ -147,33 +170,37 @@ def release_counted(
         gaussian=gaussian,
         weights=plan.weights,
         level_rate=float(level.epsilon) / (2 * max(plan.weights) * unit.max_rows),
-        receipt=_receipt(last, budget, (first, second), level, plan.depth),
+        receipt=_receipt(last, budget, steps, level, plan.depth),
     )
 
 
-def _halve(purse: Purse, scores: Scores, cuts: Ints, plan: Cutting, level: SelectEach) -> Ints:
-    """Cut each interval into two."""
-    candidates = candidate_cuts(cuts)
+def _halve(
+    purse: Purse, scores: Scores, cuts: Ints, halved: NDArray[np.bool_], plan: Cutting, level: SelectEach
+) -> Ints:
+    """Cut each interval that is to be ``halved`` into two."""
+    low, high = cuts[:-1][halved], cuts[1:][halved]
+    candidates = candidate_cuts(low, high)
     bound = Bound(rows=scores.unit.max_rows, ones=1)
     rate = level.rate(Sensitivity.of_balances(bound, max(plan.weights), candidates.size))
-    offsets = np.rint(plan.preference(*candidates.shape) / float(rate)).astype(np.int64)
-    chosen = purse.release(scores.balances(cuts, candidates, plan.weights, offsets), level).values
+    preference = plan.preference(len(halved), candidates.shape[1])[halved]
+    offsets = np.rint(preference / float(rate)).astype(np.int64)
+    chosen = purse.release(scores.balances((low, high), candidates, plan.weights, offsets), level).values
     middles = np.take_along_axis(candidates, chosen[:, None], axis=1)[:, 0]
     return np.sort(np.concatenate([cuts, middles]))
 
 
-def _receipt(last: Release, budget: Budget, first: tuple[Release, ...], level: SelectEach, depth: int) -> Receipt:
+def _receipt(last: Release, budget: Budget, counted: list[Release], level: SelectEach, depth: int) -> Receipt:
     """One receipt for the whole procedure, with its steps."""
-    counted = zip(("class totals", "tied rows"), first, strict=True)
-    steps = [
-        *(
-            {"what": what, "mechanism": one.receipt["mechanism"], "noise": one.receipt["noise"]}
-            for what, one in counted
-        ),
-        {"what": f"thresholds, {depth} level(s)", "mechanism": level.name, "epsilon_a_level": float(level.epsilon)},
-        {"what": "counts by class and bin", "mechanism": last.receipt["mechanism"], "noise": last.receipt["noise"]},
-    ]
-    return whole_receipt(last, budget, "ROC curve by balanced medians, ties and ends", steps, "docs/proofs/roc.md")
+    names = ("class totals", "tied rows", "classes in the first intervals")
+    *before, count = (
+        {"what": what, "mechanism": one.receipt["mechanism"], "noise": one.receipt["noise"]}
+        for what, one in zip((*names[: len(counted)], "counts by class and bin"), (*counted, last), strict=True)
+    )
+    cuts = {"what": f"thresholds, {depth} level(s)", "mechanism": level.name, "epsilon_a_level": float(level.epsilon)}
+    steps = [*before, cuts, count]
+    return whole_receipt(
+        last, budget, "ROC curve by balanced medians, ties, ends and a look", steps, "docs/proofs/roc.md"
+    )
 
 
 def whole_receipt(last: Release, budget: Budget, mechanism: str, steps: list[dict[str, Any]], proof: str) -> Receipt:

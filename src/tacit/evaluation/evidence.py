@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_ndtr, ndtr, ndtri
 
+from tacit.desk.cutting import splits
 from tacit.desk.scores import Binned
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 # Nats against noise alone from which on scores at an end of the range are a bin, and are rather rows than not; and from
 # which on intervals at the ends rather allow for rows there than not.
@@ -92,6 +94,8 @@ class Evidence:
     ----------
     counts : array of shape (2, bins)
         Negatives, then positives.
+    depths : array of length bins
+        How often the range was halved until each bin was left; bins at its very ends are not among them.
     noise : Noise
     weights : (float, float)
         How much a negative and a positive weighed when bins were balanced.
@@ -108,6 +112,7 @@ class Evidence:
     """
 
     counts: Floats
+    depths: Ints
     noise: Noise
     weights: tuple[float, float]
     balance: Noise
@@ -127,6 +132,7 @@ class Evidence:
         counts, ends = _without_noise(counts, noise) if binned.apart else (counts, (False, False))
         return cls(
             counts=counts,
+            depths=binned.depths[::-1],
             noise=noise,
             weights=(binned.weights[0] / heavy, binned.weights[1] / heavy),
             balance=Noise.of(1 / (binned.level_rate * heavy)),
@@ -141,7 +147,17 @@ class Evidence:
     @property
     def bins(self) -> int:
         """How many bins there are, those at the ends of the range left out."""
-        return int(self.counts.shape[1]) - sum(self.ends)
+        return len(self.depths)
+
+    @property
+    def splits(self) -> Ints:
+        """Which bins, those at the ends of the range left out, every cut has on its two sides."""
+        return splits(self.depths)
+
+    @property
+    def usual(self) -> Floats:
+        """Which share of all weight each bin has if every cut is even."""
+        return np.asarray(0.5**self.depths)
 
     @property
     def inner(self) -> slice:
@@ -188,7 +204,7 @@ class Evidence:
     def nats(self) -> float:
         """By how much rows could change the log-probability of cuts: of one on each level, together."""
         rows = float(np.dot(self.weights, np.maximum(self.counts.sum(axis=1), 1.0)))
-        return (self.bins.bit_length() - 1) * rows / self.balance.scale
+        return int(self.depths.max()) * rows / self.balance.scale
 
     @property
     def misplaced(self) -> float:
@@ -213,18 +229,21 @@ class Evidence:
 
     def turned(self) -> Evidence:
         """The same for scores that were turned around: the lowest are the highest."""
-        return replace(self, counts=self.counts[:, ::-1].copy(), ends=self.ends[::-1], hidden=self.hidden[:, ::-1])
+        counts, depths, hidden = self.counts[:, ::-1].copy(), self.depths[::-1], self.hidden[:, ::-1]
+        return replace(self, counts=counts, depths=depths, ends=self.ends[::-1], hidden=hidden)
 
     def merged(self, most: int) -> Evidence:
-        """The same release in at most so many bins: neighbours are added up, and with them their noise."""
-        together = self.bins // most
-        if together <= 1:
+        """The same release in at most so many bins: the last cuts are undone, halves are added up, and with them their
+        noise. Bins that were left whole are taken to have as much."""
+        if self.bins <= most:
             return self
+        last = self.depths == self.depths.max()
+        kept = ~last | (np.cumsum(last) % 2 == 1)
         top, bottom = self.ends
-        inner = self.counts[:, self.inner].reshape(2, most, together).sum(axis=2)
-        ends = self.counts[:, :top], self.counts[:, self.counts.shape[1] - bottom :]
-        counts = np.concatenate([ends[0], inner, ends[1]], axis=1)
-        return replace(self, counts=counts, noise=replace(self.noise, scale=self.noise.scale * math.sqrt(together)))
+        starts = np.flatnonzero(np.pad(kept, (int(top), int(bottom)), constant_values=True))
+        counts = np.add.reduceat(self.counts, starts, axis=1)
+        noise = replace(self.noise, scale=self.noise.scale * math.sqrt(2))
+        return replace(self, counts=counts, depths=(self.depths - last)[kept], noise=noise).merged(most)
 
 
 def _without_noise(counts: Floats, noise: Noise) -> tuple[Floats, tuple[bool, bool]]:

@@ -105,6 +105,7 @@ class Model:
     def __init__(self, evidence: Evidence, tied: float = 0.0) -> None:
         self.evidence = evidence
         self.bins = evidence.counts.shape[1]
+        self._splits = evidence.splits.T
         self.size = SHAPE + self.bins + 2  # middle cut, all gaps, each gap; sizes
         self._span = SPAN_BETWEEN_ENDS if all(evidence.ends) else SPAN_SPREAD if evidence.bins > FEWEST_BINS else 0.0
         least = np.sqrt(self.bins * evidence.noise.variance)
@@ -137,21 +138,16 @@ class Model:
         return State(d, 1 / sigma, wiggles, strays, rough, self._tied, z, fpr, tpr, sizes, expected)
 
     def balances(self, state: State, variances: Floats) -> tuple[Floats, Floats, Floats]:
-        """For each cut, the last level first: weight above minus below, its spread in a sample, and both together.
+        """For each cut: weight above minus below, its spread in a sample, and both together.
 
         ``variances`` are those of the counts of bins.
         """
-        weights = np.array(self.evidence.weights)[:, None]
-        mass = (weights * state.expected[:, :, self.evidence.inner]).sum(axis=1)
-        variance = (weights**2 * variances[:, :, self.evidence.inner]).sum(axis=1)
-        gaps, squares, sums = [], [], []
-        while mass.shape[1] > 1:
-            gaps.append(mass[:, ::2] - mass[:, 1::2])
-            mass, variance = mass[:, ::2] + mass[:, 1::2], variance[:, ::2] + variance[:, 1::2]
-            squares.append(variance)
-            sums.append(mass)
-        gap, square, total = (np.concatenate(parts, axis=1) for parts in (gaps, squares, sums))
-        return gap, np.sqrt(square), total
+        weights, inner = np.array(self.evidence.weights)[:, None], self.evidence.inner
+        parts = (weights * state.expected[:, :, inner]).sum(axis=1), (weights**2 * variances[:, :, inner]).sum(axis=1)
+        mass, square = (np.cumsum(np.pad(part, ((0, 0), (1, 0))), axis=1) for part in parts)
+        low, middle, high = self._splits
+        gap = 2 * mass[:, middle] - mass[:, low] - mass[:, high]
+        return gap, np.sqrt(square[:, high] - square[:, low]), mass[:, high] - mass[:, low]
 
     def residuals(self, xi: Floats) -> Floats:
         """Residuals whose squares add up to about twice the negative log-posterior: for a first fit."""

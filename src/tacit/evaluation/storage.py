@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.desk.cutting import splits
 from tacit.desk.roc_family import Counted
 from tacit.desk.scores import Binned
 from tacit.errors import ModelError
@@ -69,11 +70,8 @@ def _curve(body: dict[str, Any]) -> RocCurve:
         release["totals"] = np.array(release["totals"], dtype=np.int64)
     cuts, bins = release["cuts"], len(release["cuts"]) - 1
     low, high = (float(end) for end in body["score_range"])
-    apart = "layout" not in release and bins & (bins - 1) != 0
-    between = bins - 2 if apart else bins  # bins at the ends of the range come on top
     fits = (
-        between >= 2
-        and between & (between - 1) == 0
+        bins >= 2
         and (cuts[0], cuts[-1]) == (0, CELLS)
         and bool((np.diff(cuts) >= 0).all())
         and math.isfinite(high - low)
@@ -89,11 +87,15 @@ def _curve(body: dict[str, Any]) -> RocCurve:
 def _binned(release: dict[str, Any], bins: int) -> Binned:
     """The release behind a curve of the default method."""
     release["counts"] = tuple(np.array(part, dtype=np.int64) for part in release["counts"])
+    even = bins if bins & (bins - 1) == 0 else bins - 2  # in older files all intervals were halved as often
+    release["depths"] = np.array(release.get("depths", [even.bit_length() - 1] * even), dtype=np.int64)
+    splits(release["depths"])
     release["weights"] = tuple(int(weight) for weight in release["weights"])
     binned = Binned(**release)
     scales = (binned.noise_scale, binned.totals_scale, binned.tied_scale, binned.level_rate)
     fits = (
-        (not binned.apart or (binned.cuts[1], binned.cuts[-2]) == (1, CELLS - 1))
+        bins - len(binned.depths) in (0, 2)
+        and (not binned.apart or (binned.cuts[1], binned.cuts[-2]) == (1, CELLS - 1))
         and [len(part) for part in binned.counts] == [bins, bins]
         and len(binned.totals) == len(binned.weights) == 2
         and min(binned.weights) > 0
@@ -112,6 +114,7 @@ def _counted(release: dict[str, Any], bins: int) -> Counted:
     fits = (
         layout.form in FORMS
         and layout.bins == bins
+        and bins & (bins - 1) == 0
         and isinstance(layout.branching, int)
         and layout.branching >= 2
         and counted.released.shape == (2, layout.size)

@@ -38,14 +38,14 @@ def tied_bins(evidence: Evidence, counts: Floats, rng: np.random.Generator) -> t
     top, bottom = evidence.ends
     counts = counts[:, :, evidence.inner]
     mass = evidence.weights[0] * counts[:, 0] + evidence.weights[1] * counts[:, 1]
-    share = mass.sum(axis=1, keepdims=True) / evidence.bins
+    share = mass.sum(axis=1, keepdims=True) * evidence.usual
     rows = counts.sum(axis=(1, 2))[:, None]
     tied = draw_tied(evidence, rows[:, 0], rng)[:, None]
     order = np.argsort(-mass, axis=1)
     excess = np.take_along_axis(np.maximum(counts.sum(axis=1) - evidence.crowd, 1e-9), order, axis=1)
     found = np.zeros(mass.shape, dtype=bool)
     np.put_along_axis(found, order, tied - np.cumsum(excess, axis=1) >= -excess / 2, axis=1)
-    whole = np.flip(mass.reshape(len(mass), -1, 2), axis=2).reshape(mass.shape) < WHOLE * share
+    whole = _other_halves(mass, evidence.splits) < WHOLE * share
     several = (mass < ALONE * share) & ~whole & (rng.random(mass.shape) < SEVERAL)
     parts = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1e-9)
     untied = rows * (1 - 1 / CROWDS) - tied
@@ -101,12 +101,19 @@ def unevenness(evidence: Evidence) -> float:
     """How much likelier sides of cuts as uneven as these are with ties, which cannot be cut, as a logarithm."""
     mass = np.maximum(np.dot(evidence.weights, evidence.counts[:, evidence.inner]), 0.0)
     scale, loose = evidence.balance.scale, max(TIES, 1 - even_part(evidence.nats) / MOST_EVEN)
-    found = 0.0
-    while len(mass) > 1:
-        gaps, mass = np.abs(mass[::2] - mass[1::2]), mass[::2] + mass[1::2]
-        ways = np.maximum(mass / scale, 1.0)  # even places for a cut, of which one is next to the best
-        found -= float(np.log(loose + (1 - loose) * ways * np.exp(-gaps / scale)).sum())
+    low, middle, high = np.concatenate([[0.0], np.cumsum(mass)])[evidence.splits.T]
+    gaps, ways = np.abs(2 * middle - low - high), np.maximum((high - low) / scale, 1.0)
+    # Of the even places for a cut one is next to the best.
+    found = -float(np.log(loose + (1 - loose) * ways * np.exp(-gaps / scale)).sum())
     return min(max(found, -MOST_UNEVEN), MOST_UNEVEN)
+
+
+def _other_halves(mass: Floats, splits: Ints) -> Floats:
+    """What the last cut of each bin parted from it; without end where that was cut again."""
+    found = np.full(mass.shape, np.inf)
+    left, right, _ = splits[splits[:, 2] - splits[:, 0] == 2].T
+    found[:, left], found[:, right] = mass[:, right], mass[:, left]
+    return found
 
 
 def _laplace_cdf(x: Any) -> Any:
