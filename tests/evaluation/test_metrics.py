@@ -186,6 +186,17 @@ def test_a_threshold_of_1_holds_the_rows_at_1(n: int) -> None:
     assert m.recall(1.001).value == pytest.approx(0.0)
 
 
+@pytest.mark.parametrize(("n", "epsilon"), [(2000, 1.0), (20_000, 1.0), (20_000, 1e4)])
+def test_shares_at_the_top_of_the_range_are_those_of_the_rows_there(n: int, epsilon: float) -> None:
+    """Before, the share at a score of 1 was that around the lower edge of the rows there: .42 to .45 instead of .77."""
+    y, s = answers(n, 0)
+    band = tacit.roc_curve(y, s, epsilon=epsilon, random_state=1).metrics.calibration()
+    for end, where in ((0.0, 0), (1.0, -1)):
+        assert band.x[where] == pytest.approx(end, abs=0.001)
+        assert band.low[where] <= y[s == end].mean() <= band.high[where]
+        assert band.y[where] == pytest.approx(y[s == end].mean(), abs=0.03)
+
+
 @pytest.mark.parametrize("method", ["laplace", "fixed-space", "recursive-medians"])
 def test_so_it_may_by_the_papers_methods(method: str) -> None:
     found = tacit.roc_curve(*answers(20_000, 0), epsilon=1.0, method=method, random_state=1).metrics.recall(1.0)
