@@ -294,7 +294,9 @@ class Metrics:
     def _shares_around(self, cells: Floats) -> Floats:
         """Shares of positives among the nearest eighth of the rows, half of it to either side of each cell."""
         sizes = self._places.sizes
-        here, taken = _mixed(self._places.rates(cells), sizes), _mixed(self._fine, sizes)
+        # Ranks of a score are those of the middle of the rows that share it: from those above it to those at it.
+        here = (_mixed(self._places.rates(cells), sizes) + _mixed(self._places.rates(cells + 1), sizes)) / 2
+        taken = _mixed(self._fine, sizes)
         low, high = np.maximum(here - 0.5 / GROUPS, 0.0), np.minimum(here + 0.5 / GROUPS, 1.0)
         positives = along(high, taken, self._fine[:, 1]) - along(low, taken, self._fine[:, 1])
         return _ratio(positives * self._prevalence[:, None], high - low)

@@ -160,7 +160,8 @@ def draw_direct(evidence: Evidence, rng: np.random.Generator, *, number: int) ->
     shape = (number, *counts.shape)
     noise = rng.standard_normal(shape) * np.sqrt(gain * variance)
     sample = kept_positive(level + gain * (counts - level) + noise)
-    return sample, np.maximum(sample + rng.standard_normal(shape) * np.sqrt(sample), 1e-6)
+    # Its mean is the count, at any size: a normal deviate cut off at 0 would make more rows of small counts.
+    return sample, np.maximum(rng.gamma(np.maximum(sample, 1e-6)), 1e-6)
 
 
 def _moving_average(counts: Floats, width: int) -> Floats:
