@@ -38,6 +38,7 @@ BAND_LESS, BAND_MORE, MANY_ROWS, MOST_TENFOLD = 0.08, 0.12, 1000, 2.0
 # deviations of noise: where a bin begins to be full and where it is, the same for many rows of a class, and where a bin
 # is no longer empty.
 BLIND, BAND_BLIND, FULL, MANY, EMPTY = 0.5, 0.85, (20.0, 60.0), (60.0, 180.0), 2.5
+BAND_WHOLE = 0.05  # and where some bins were left whole: how the curve runs inside of them, only the model says
 PLACES = 2.0  # rows that may go unseen beyond three, for each e-fold of bins beyond the fewest
 CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone is in 1 of 25 cases
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
@@ -181,18 +182,24 @@ class RocCurve:
 
     @property
     def _blind(self) -> float:
-        """The share of bins that are full of one class while the other, of many rows, cannot be told from none."""
+        """The share of bins that are full of one class while the other, of many rows, cannot be told from none.
+
+        A bin that was left whole counts as those that it would have been cut into.
+        """
         merged = self._evidence.merged(MODEL_BINS)
         counts = merged.counts / math.sqrt(merged.noise.variance)
         fewer, more = np.sort(counts, axis=0)
         full = np.interp(more, FULL, (0.0, 1.0)) * (fewer < EMPTY)
-        return float(full.mean() * np.interp(counts.sum(axis=1).min(), MANY, (0.0, 1.0)))
+        ends = tuple(map(int, merged.ends))
+        weights = np.pad(merged.usual, ends, constant_values=merged.usual.min())
+        return float(np.average(full, weights=weights) * np.interp(counts.sum(axis=1).min(), MANY, (0.0, 1.0)))
 
     def _band_room(self) -> float:
         """The same for the band. Of two classes the smaller one counts more, as it does in the harmonic mean."""
         size = 2 / self._row.sum()
         many = min(max(math.log10(size / MANY_ROWS), 0.0), MOST_TENFOLD)
-        return self._usual_room() - BAND_LESS + BAND_MORE * many + BAND_BLIND * self._blind
+        whole = BAND_WHOLE * bool(np.ptp(self._evidence.depths))
+        return self._usual_room() - BAND_LESS + BAND_MORE * many + BAND_BLIND * self._blind + whole
 
     @cached_property
     def metrics(self) -> Metrics:

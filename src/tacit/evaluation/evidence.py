@@ -156,7 +156,7 @@ class Evidence:
 
     @property
     def usual(self) -> Floats:
-        """Which share of all weight each bin has if every cut is even."""
+        """The weight of each bin if every cut is even: of all together between the ends of the range."""
         return np.asarray(0.5**self.depths)
 
     @property
