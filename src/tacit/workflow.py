@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from sklearn.base import clone
 
 from tacit._settings import OWNER, check_shares, check_unit, declared_classes, declared_unit, stated_cost
@@ -164,6 +165,7 @@ class Workflow:
         self.engine, self.language, self.strict = engine, language, strict
         self.random_state = check_state(random_state, OWNER)
 
+    @np.errstate(all="ignore")  # a warning, or an error where they are errors, would tell of a row
     def run(self, X: Any, y: Any = None, *, persons: Any = None, progress: Progress | None = None) -> Result:
         """Run the whole story.
 

@@ -100,7 +100,7 @@ def declared_rows(X: Any, y: Any, classes: tuple[Any, ...]) -> tuple[Any, Any]:
 
 @contextmanager
 def in_silence() -> Iterator[None]:
-    """Without warnings: those of a foreign model may tell of a row."""
+    """Without warnings, and without the errors that a caller made of them: those of a model may tell of a row."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield

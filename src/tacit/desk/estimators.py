@@ -35,11 +35,14 @@ _NUMBER = (int, float, np.integer, np.floating, np.bool_)
 
 
 def names_epsilon(fit: Fit) -> Fit:
-    """Have a fit whose epsilon is too small for its noise refused by the estimator's name and that epsilon."""
+    """Have a fit whose epsilon is too small for its noise refused by the estimator's name and that epsilon.
+
+    numpy keeps silent during a fit, also where the caller made its warnings errors: they would tell of rows.
+    """
 
     @functools.wraps(fit)
     def named(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with asked_of(type(self).__name__, self.epsilon):
+        with asked_of(type(self).__name__, self.epsilon), np.errstate(all="ignore"):
             return fit(self, *args, **kwargs)
 
     return cast(Fit, named)

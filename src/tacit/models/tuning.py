@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.desk.blackbox import answers, pay_for_black_box
+from tacit.desk.blackbox import answers, in_silence, pay_for_black_box
 from tacit.desk.checks import check_state
 from tacit.desk.tuning import OWNER, exact_coin, labels_to_tune, no_rows, noisy_correct
 from tacit.errors import asked_of
@@ -38,6 +38,7 @@ class Tuned:
     receipt: Receipt
 
 
+@np.errstate(all="ignore")  # a warning, or an error where they are errors, would tell of a row
 def tune(
     candidates: Sequence[Any],
     X: Any,
@@ -111,7 +112,10 @@ def tune(
 
 def _guess(model: Any, X: Any) -> Any:
     """What a model takes rows for; a row that a black box fails on is taken for none of the classes."""
-    return model.predict(X) if black_box_of(model) is None else answers(model.predict, X, None)
+    if black_box_of(model) is not None:
+        return answers(model.predict, X, None)
+    with in_silence():
+        return model.predict(X)
 
 
 def _rehearse(models: list[Any], X: Any, fit_epsilon: Fraction, score_epsilon: Fraction) -> None:

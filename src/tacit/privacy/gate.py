@@ -239,6 +239,7 @@ class Purse:
         return found
 
 
+@np.errstate(all="ignore")  # a warning, or an error where they are errors, would tell of what is behind the seal
 def _finish(
     account: Account,
     charge: Charge,
