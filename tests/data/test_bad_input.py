@@ -260,7 +260,7 @@ def test_a_name_that_is_nearly_right_is_told(csv_file, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=nearly) as caught:
         labels(tmp_path / "d.parquet")
     assert "header" not in str(caught.value), "Parquet has names in any case"
-    for data in (frame, frame.lazy(), frame.to_arrow(), frame.to_pandas()):
+    for data in (frame, frame.to_arrow(), frame.to_pandas()):
         with pytest.raises(SchemaError, match=nearly):
             open_source(data, SCHEMA)
 
@@ -270,13 +270,6 @@ def test_the_first_line_of_a_delimited_file_may_be_a_row(csv_file) -> None:
     with pytest.raises(SourceError, match=r"no column 'colour' \(is it 'Colour'\?\), 'age'\. ") as caught:
         labels(path)
     assert SECRET not in str(caught.value)
-
-
-def test_a_lazy_frame_may_lack_what_is_passed_beside_it() -> None:
-    frame = pl.DataFrame({"text": ["a", "b"], "y": ["no", "yes"]})
-    schema = Schema.text(("no", "yes"), label="y")
-    beside = count(open_source(frame.lazy().select("text"), schema, y=frame["y"]), Bounding(1))
-    assert open_exact(beside.labels).tolist() == [1, 1]
 
 
 def test_a_column_that_is_there_twice() -> None:

@@ -20,7 +20,7 @@ from sklearn.utils import validation
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.data.features import as_numbers
-from tacit.data.series import as_doubles, as_series, frame_of_arrow, listed
+from tacit.data.series import as_doubles, as_series, check_collected, frame_of_arrow, listed
 from tacit.desk.checks import check_classes
 from tacit.desk.cluster import table_visit
 from tacit.desk.counts import Visit
@@ -154,9 +154,8 @@ def _of_numbers(X: Any, owner: str) -> Any:
 
 
 def known_frame(X: Any) -> Any:
-    """Frames that scikit-learn does not know, Arrow's and lazy ones, as frames of Polars; all else as it is."""
-    if isinstance(X, pl.LazyFrame):
-        return X.collect()
+    """Frames that scikit-learn does not know, Arrow's, as frames of Polars; all else as it is."""
+    check_collected("fit", X)
     return frame_of_arrow(X) if isinstance(X, pa.Table | pa.RecordBatch) else X
 
 

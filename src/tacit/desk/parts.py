@@ -22,7 +22,7 @@ from tacit.data.features import as_text
 from tacit.data.files import check_files, format_of, list_files, pieces
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
-from tacit.data.series import listed
+from tacit.data.series import check_collected, listed
 from tacit.data.sources import BATCH_ROWS, Source, open_source
 from tacit.data.sparse import native
 from tacit.data.split import coin_limit
@@ -273,8 +273,8 @@ def describe(
     if isinstance(data, list | tuple) and data and all(isinstance(row, list | tuple | np.ndarray) for row in data):
         remedy = "For a matrix pass an array: np.asarray(X)."
         raise bad_parameter("Workflow.run", "X", "a list of texts, a table or a matrix", "a list of lists", remedy)
-    lazy = isinstance(data, pl.LazyFrame)  # which warns when it is asked for its columns
-    has_columns = lazy or is_path(data) or hasattr(data, "columns") or hasattr(data, "column_names")
+    check_collected("Workflow.run", data)
+    has_columns = is_path(data) or hasattr(data, "columns") or hasattr(data, "column_names")
     if schema is not None:
         name = label or schema.label
         if y is None and name is not None and name == schema.label:
