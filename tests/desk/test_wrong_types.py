@@ -157,7 +157,7 @@ def test_a_lazy_frame_is_refused_whatever_its_rows(name: str, tmp_path: Path) ->
         file = tmp_path / "d.csv"
         file.write_text("\n".join([*lines, *more]) + "\n")
         account = tacit.Ledger.open().account("a", budget=tacit.Budget(1.0))
-        with pytest.raises(tacit.ParameterError, match="'X' parameter of .*LazyFrame") as caught:
+        with pytest.raises(tacit.ParameterError, match=r"'X' parameter of .*LazyFrame") as caught:
             LAZY[name](pl.scan_csv(file), account)
         errors.append(str(caught.value))
         assert not account.entries()

@@ -101,7 +101,8 @@ def declared_rows(X: Any, y: Any, classes: tuple[Any, ...]) -> tuple[Any, Any]:
 @contextmanager
 def in_silence() -> Iterator[None]:
     """Without warnings, and without the errors that a caller made of them: those of a model may tell of a row."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    # Recorded and forgotten: a model may set filters of its own.
+    with warnings.catch_warnings(record=True), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
 

@@ -108,9 +108,13 @@ class BlackBoxClassifier(PrivateClassifier):
         return self
 
     def _trained(self, train: Train, X: Any, y: Any) -> Any:
-        """What the model learnt. Its own errors may quote rows, so that no more than their type is told."""
+        """What the model learnt. Its own errors may quote rows, so that no more than their type is told.
+
+        Nothing is told of its warnings, nor of how many there are.
+        """
         try:
-            return train(X, y)
+            with in_silence():
+                return train(X, y)
         except TacitError:
             raise
         except Exception as error:
