@@ -16,7 +16,13 @@ from tacit.desk.checks import check_state
 from tacit.desk.tuning import OWNER, exact_coin, labels_to_tune, no_rows, noisy_correct
 from tacit.errors import asked_of
 from tacit.ledger import Account
-from tacit.models._candidates import at_price, black_boxes, check_candidates, check_stated_costs
+from tacit.models._candidates import (
+    at_price,
+    black_boxes,
+    check_candidates,
+    check_stated_costs,
+    seeded_inside,
+)
 from tacit.models.chain import black_box_of, rehearse
 from tacit.privacy.budget import exact_epsilon
 from tacit.privacy.release import Receipt
@@ -89,7 +95,7 @@ def tune(
     check_stated_costs(models, fit_epsilon)
     with asked_of(OWNER, epsilon):
         _rehearse(models, X, fit_epsilon, score_epsilon)
-    receipt = _pay(models, epsilon, account, simulation=state is not None)
+    receipt = _pay(models, epsilon, account, simulation=state is not None or seeded_inside(models))
     below = secrets.randbelow if state is None else random.Random(state).randrange
 
     def draw_seed() -> int | None:
