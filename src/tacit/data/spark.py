@@ -138,7 +138,7 @@ def score_histogram(
 ) -> Exact:
     """Score each row with a released linear model and count the scores between public thresholds, by label.
 
-    Equal to :func:`tacit.data.statistics.score_histogram` of the same scores.
+    Scores are made of features that the schema declares, so that each of them is a number.
 
     Parameters
     ----------
