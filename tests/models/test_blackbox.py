@@ -89,6 +89,29 @@ def test_a_model_without_probabilities() -> None:
     assert (model.predict(X) == Y).all()
 
 
+ODD_CELLS = [0.5, True, "Jane", None, 10**400, -(2**64), 1j, [1], b"x", np.float32(0.5), np.longdouble(3), object()]
+
+
+@pytest.mark.parametrize("odd", ODD_CELLS, ids=lambda odd: type(odd).__name__)
+def test_a_cell_of_a_list_is_read_by_itself(odd: Any) -> None:
+    """One .5 merged whole numbers above 2^53, of which a box sees whether they are odd: all rows were others."""
+    seen: list[Any] = []
+
+    def box(X: Any, y: Any, epsilon: float) -> Any:
+        seen.append(X)
+        return lambda rows: np.full(len(rows), 0.5)
+
+    rows: list[Any] = [[2**53 + 1 + 2 * place, place % 2 == 0] for place in range(20)]
+    for more in (rows, [*rows, [odd, 1]], [tuple(row) for row in rows]):
+        tacit.BlackBoxClassifier(box, epsilon=1.0).fit(more, [0, 1] * 10 + [0] * (len(more) - 20))
+    assert [X.dtype for X in seen] == [np.float64] * 3
+    assert all(np.array_equal(X[:20], seen[0]) for X in seen)
+    assert seen[0].tolist() == [[float(number), float(even)] for number, even in rows]
+    expected = {True: 1.0, 10**400: np.inf, -(2**64): -(2.0**64), 0.5: 0.5, 3: 3.0}
+    known = expected.get(odd, np.nan) if isinstance(odd, bool | int | float | np.floating) else np.nan
+    assert np.array_equal(seen[1][20, 0], known, equal_nan=True)
+
+
 def test_undeclared_labels_are_left_out() -> None:
     labels = np.where(np.arange(400) < 4, 7, Y)
     model = tacit.BlackBoxClassifier(tacit.BernoulliNB(), random_state=0).fit(X, labels)
