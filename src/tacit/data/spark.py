@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from tacit.data.bounding import Bounding, check_seed
 from tacit.data.errors import SourceError
-from tacit.data.files import format_of
+from tacit.data.files import format_of, settle
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
 from tacit.data.scores import Scores
@@ -300,7 +300,7 @@ def _settled(path: str | Path, options: FileOptions) -> FileOptions:
             "Spark data frame and pass that.",
             file=str(path),
         )
-    return options.settled(format)
+    return settle(Path(str(path)), options)
 
 
 def _frame(data: Any, options: FileOptions | None, session: SparkSession | None) -> DataFrame:
