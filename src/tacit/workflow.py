@@ -33,7 +33,7 @@ from tacit.models.blackbox import BlackBoxClassifier
 from tacit.models.chain import SelectingClassifier, check_halves
 from tacit.models.naive_bayes import BernoulliNB
 from tacit.models.tabular import TabularClassifier
-from tacit.models.text import TextClassifier
+from tacit.models.text import TextClassifier, check_public_text
 from tacit.models.weights import feature_weights
 from tacit.privacy.accounting import noise_delta
 from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
@@ -186,6 +186,7 @@ class Workflow:
             return self._run(X, y, persons, progress or (lambda _: None), ledgers)
 
     def _run(self, X: Any, y: Any, persons: Any, tell: Progress, ledgers: ExitStack) -> Result:
+        check_public_text(self.classifier, X, OWNER)  # before copies are made of it
         unit, found = self._payer(ledgers)
         tell("open")
         part = self._open(X, y, persons, unit)

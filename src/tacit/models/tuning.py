@@ -24,6 +24,7 @@ from tacit.models._candidates import (
     seeded_inside,
 )
 from tacit.models.chain import black_box_of, rehearse
+from tacit.models.text import check_public_text
 from tacit.privacy.budget import exact_epsilon
 from tacit.privacy.release import Receipt
 
@@ -89,6 +90,8 @@ def tune(
     """
     state = check_state(random_state, OWNER)
     models = check_candidates(candidates, account)
+    for model in models:
+        check_public_text(model, X, OWNER)
     run = exact_epsilon(epsilon, OWNER) / 3
     fit_epsilon, score_epsilon = run * (1 - SCORE_SHARE), run * SCORE_SHARE
     y = labels_to_tune(X, y)
