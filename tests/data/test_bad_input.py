@@ -15,7 +15,7 @@ import pytest
 
 from tacit.data.bounding import Bounding
 from tacit.data.errors import DataError, RowError, SchemaError, SourceError
-from tacit.data.files import FileOptions, pieces
+from tacit.data.files import FileOptions, pieces, reading_of
 from tacit.data.quantiles import column_histogram
 from tacit.data.schema import CategoryColumn, NumberColumn, Schema, TextColumn
 from tacit.data.sources import open_source
@@ -310,6 +310,8 @@ def test_a_line_end_between_quotes_is_kept_where_the_name_says_csv(tmp_path: Pat
         (tmp_path / file).write_text('y,text\nno,"a\nb"\nno,c\n')
         source = open_source(tmp_path / file, schema, options=options)
         assert open_exact(count(source, Bounding(9)).labels).tolist() == [kept, 0]
+    assert reading_of(tmp_path / "d.csv") != reading_of(tmp_path / "d.txt", options), "other rows have another name"
+    assert reading_of(tmp_path / "d.csv") == reading_of(tmp_path / "d.csv", options)
 
 
 def test_a_column_that_is_there_twice() -> None:

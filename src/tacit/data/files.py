@@ -128,8 +128,13 @@ def reading_of(data: Any, options: FileOptions | None = None) -> str:
     if not places or not (isinstance(data, str | Path) or all(isinstance(place, Path) for place in places)):
         return ""
     paths = [path for place in places for path in list_files(place)]
-    settled = [astuple(settle(path, settings)) for path in paths]
+    settled = [_in_words(settle(path, settings)) for path in paths]
     return hashlib.sha256(json.dumps(settled).encode()).hexdigest()
+
+
+def _in_words(settled: FileOptions) -> list[Any]:
+    *words, by_line = astuple(settled)
+    return [*words, "by line"] if by_line else words
 
 
 def check_files(paths: list[Path], columns: list[str], options: FileOptions, *, by_content: bool = False) -> None:

@@ -57,7 +57,7 @@ class FileOptions:
     header: tuple[str, ...] | None = None
     delimiter: str | None = None
     quote: str | None = None
-    by_line: bool = False
+    by_line: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
