@@ -85,13 +85,67 @@ def settable(model: Any) -> set[str]:
 
 
 def stated_epsilon(model: Any) -> Any:
-    """The ε that a foreign model, or its wrapping, says that it spends; None if it says nothing."""
+    """The ε that a foreign model, or its wrapping, says that it spends; None if it says nothing.
+
+    A chain of tacit's says nothing itself: it spends what its halves say.
+    """
+    own = _own_epsilon(model)
+    if own is not None or _library(model) != "tacit":
+        return own
+    parts = [part for part in map(stated_epsilon, _inside(model)) if part is not None]
+    return sum((exact_epsilon(part, OWNER) for part in parts), Fraction(0)) if parts else None
+
+
+def _own_epsilon(model: Any) -> Any:
     return None if _is_plain(model) else getattr(model, "epsilon", None)
 
 
 def _is_plain(model: Any) -> bool:
     """Whether a model is scikit-learn's own: none of these is private, and some call a tolerance epsilon."""
-    return type(model).__module__.partition(".")[0] == "sklearn"
+    return _library(model) == "sklearn"
+
+
+def _library(model: Any) -> str:
+    return type(model).__module__.partition(".")[0]
+
+
+def _inside(model: Any) -> list[Any]:
+    """The models that a model is made of, as it tells: by its parameters, or else by its attributes."""
+    told = model.get_params(deep=False) if hasattr(model, "get_params") else getattr(model, "__dict__", {})
+    found, open_ = [], list(told.values())
+    while open_:
+        value = open_.pop()
+        if type(value) in (list, tuple):
+            open_ += value
+        elif isinstance(value, dict):
+            open_ += value.values()
+        elif hasattr(value, "fit") and not isinstance(value, type):
+            found.append(value)
+    return found
+
+
+def all_inside(model: Any, *, silent: bool = False) -> list[Any]:
+    """A model and all that it is made of: the steps of a pipeline, the halves of a chain, and what these are made of.
+
+    With ``silent`` it goes no further where a model states an ε itself, which stands for what is inside.
+    """
+    found: list[Any] = []
+    seen, open_ = set(), [model]
+    while open_:
+        part = open_.pop()
+        if id(part) not in seen:
+            seen.add(id(part))
+            found.append(part)
+            open_ += [] if silent and _own_epsilon(part) is not None else _inside(part)
+    return found
+
+
+def least_cost(model: Any) -> Budget:
+    """What a model spends if each of its parts spends what it says, and once: it may be more, and is never less."""
+    stating = [part for part in all_inside(model, silent=True) if _own_epsilon(part) is not None]
+    epsilons = [exact_epsilon(part.epsilon, OWNER) for part in stating]
+    deltas = [exact_delta(getattr(part, "delta", 0.0), OWNER) for part in stating]
+    return Budget.amount(sum(epsilons, Fraction(0)), sum(deltas, Fraction(0)))
 
 
 def stated_cost(model: Any, says: Any, most: Budget, *, owner: str = OWNER, name: str = "classifier") -> Budget:
@@ -103,7 +157,13 @@ def stated_cost(model: Any, says: Any, most: Budget, *, owner: str = OWNER, name
         remedy = "Give it an attribute 'epsilon' (and 'delta'), or wrap it: tacit.BlackBoxClassifier(model, epsilon=…)."
         raise bad_parameter(owner, name, "one that states what it spends", type(model).__name__, remedy)
     stated = Budget(exact_epsilon(epsilon, owner), exact_delta(delta, owner))
-    if stated.exact_epsilon > most.exact_epsilon or stated.exact_delta > most.exact_delta:
-        remedy = "Make it spend less, or ask for a larger epsilon. Nothing was charged."
-        raise bad_parameter(owner, name, f"one that spends at most {most}", str(stated), remedy)
+    _check_within(stated, most, owner, name)
+    if "epsilon" not in known:
+        _check_within(least_cost(model), stated, owner, name)
     return stated
+
+
+def _check_within(spent: Budget, most: Budget, owner: str, name: str) -> None:
+    if spent.exact_epsilon > most.exact_epsilon or spent.exact_delta > most.exact_delta:
+        remedy = "Make it spend less, or ask for a larger epsilon. Nothing was charged."
+        raise bad_parameter(owner, name, f"one that spends at most {most}", str(spent), remedy)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from tacit.desk.blackbox import answers
+from tacit.desk.blackbox import answers, in_silence
 from tacit.desk.checks import check_version
 from tacit.desk.cluster import SparkPart
 from tacit.desk.parts import (
@@ -23,7 +23,7 @@ from tacit.desk.parts import (
     release_curve,
     texts_of,
 )
-from tacit.desk.payer import one_off
+from tacit.desk.payer import check_funds, one_off
 from tacit.desk.schemas import Schema
 from tacit.errors import asked_of, bad_parameter
 from tacit.evaluation.curve import RocCurve
@@ -37,6 +37,7 @@ from tacit.privacy.loss import Loss, compose
 from tacit.privacy.unit import Unit, check_declared
 
 
+@in_silence()
 def evaluate(
     model: Any,
     X: Any,
@@ -154,6 +155,8 @@ def private_curve(
     if list(classes) != known:
         raise bad_parameter("evaluate", "classes", f"those of the model, {known}", list(classes))
 
+    # Before a row is scored. A δ that counts with Laplace noise do not need is not charged.
+    check_funds(account, Budget(budget.exact_epsilon), "this curve")
     name = model_name(model)
     if isinstance(part, SparkPart):
         weights, intercept = np.diff(model.weights_, axis=0)[0], float(np.diff(model.intercept_)[0])

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from sklearn.base import clone
 
 from tacit._settings import OWNER, check_shares, check_unit, declared_classes, declared_unit, stated_cost
@@ -32,7 +33,7 @@ from tacit.models.blackbox import BlackBoxClassifier
 from tacit.models.chain import SelectingClassifier, check_halves
 from tacit.models.naive_bayes import BernoulliNB
 from tacit.models.tabular import TabularClassifier
-from tacit.models.text import TextClassifier
+from tacit.models.text import TextClassifier, check_public_text
 from tacit.models.weights import feature_weights
 from tacit.privacy.accounting import noise_delta
 from tacit.privacy.budget import Budget, exact_delta, exact_epsilon
@@ -164,6 +165,7 @@ class Workflow:
         self.engine, self.language, self.strict = engine, language, strict
         self.random_state = check_state(random_state, OWNER)
 
+    @np.errstate(all="ignore")  # a warning, or an error where they are errors, would tell of a row
     def run(self, X: Any, y: Any = None, *, persons: Any = None, progress: Progress | None = None) -> Result:
         """Run the whole story.
 
@@ -184,6 +186,7 @@ class Workflow:
             return self._run(X, y, persons, progress or (lambda _: None), ledgers)
 
     def _run(self, X: Any, y: Any, persons: Any, tell: Progress, ledgers: ExitStack) -> Result:
+        check_public_text(self.classifier, X, OWNER)  # before copies are made of it
         unit, found = self._payer(ledgers)
         tell("open")
         part = self._open(X, y, persons, unit)

@@ -15,7 +15,7 @@ import pytest
 
 from tacit.data.bounding import Bounding
 from tacit.data.errors import DataError, RowError, SchemaError, SourceError
-from tacit.data.files import FileOptions, pieces
+from tacit.data.files import FileOptions, pieces, reading_of
 from tacit.data.quantiles import column_histogram
 from tacit.data.schema import CategoryColumn, NumberColumn, Schema, TextColumn
 from tacit.data.sources import open_source
@@ -260,23 +260,58 @@ def test_a_name_that_is_nearly_right_is_told(csv_file, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=nearly) as caught:
         labels(tmp_path / "d.parquet")
     assert "header" not in str(caught.value), "Parquet has names in any case"
-    for data in (frame, frame.lazy(), frame.to_arrow(), frame.to_pandas()):
+    for data in (frame, frame.to_arrow(), frame.to_pandas()):
         with pytest.raises(SchemaError, match=nearly):
             open_source(data, SCHEMA)
 
 
 def test_the_first_line_of_a_delimited_file_may_be_a_row(csv_file) -> None:
     path = csv_file("", header=f"y,text,Colour,{SECRET} aged\n")
-    with pytest.raises(SourceError, match=r"no column 'colour' \(is it 'Colour'\?\), 'age'\. ") as caught:
+    with pytest.raises(SourceError, match=r"no column 'colour', 'age'\. ") as caught:
         labels(path)
     assert SECRET not in str(caught.value)
+    assert "Colour" not in str(caught.value), "a name that is alike would be quoted from a row"
 
 
-def test_a_lazy_frame_may_lack_what_is_passed_beside_it() -> None:
-    frame = pl.DataFrame({"text": ["a", "b"], "y": ["no", "yes"]})
-    schema = Schema.text(("no", "yes"), label="y")
-    beside = count(open_source(frame.lazy().select("text"), schema, y=frame["y"]), Bounding(1))
-    assert open_exact(beside.labels).tolist() == [1, 1]
+CHOSEN = {
+    "another quote": ("d.tsv", "\t", FileOptions(quote="Z"), "Zoe has it"),
+    "quotes in TSV": ("d.tsv", "\t", FileOptions(quote='"'), '"open'),
+    "TSV read as CSV": ("d.tsv", "\t", FileOptions(format="csv", delimiter="\t"), '"open'),
+    "another delimiter": ("d.csv", ";", FileOptions(delimiter=";"), '"open'),
+    "no name": ("corpus", ",", FileOptions(format="csv"), '"open'),
+    "by line": ("d.csv", ",", FileOptions(by_line=True), '"open'),
+}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("name", CHOSEN)
+def test_a_quote_that_is_chosen_and_left_open_costs_its_own_line_alone(name: str, end: str, tmp_path: Path) -> None:
+    """Whoever asks chooses how a file is read: an error would tell that a row begins with a sign of the asker's."""
+    file, comma, options, open_ = CHOSEN[name]
+    quote = options.quote or '"'
+    fields = [f"{quote}a{quote}", "b", f"{quote}a{comma}b {quote}{quote}c{quote}{quote}{quote}", "d"]
+    rows = [f"no{comma}{field}" for field in fields] * 30
+    schema, path, found = Schema.text(("no", "yes"), bits=6, label="y"), tmp_path / file, []
+    for place in (None, 0, 50, 120):
+        more = [*rows] if place is None else [*rows[:place], f"yes{comma}{open_}", *rows[place:]]
+        path.write_bytes(end.join([f"y{comma}text", *more, ""]).encode())
+        source = open_source(path, schema, options=options).checked()
+        found.append(open_exact(count(source, Bounding(9, seed=1)).features).tolist())
+        assert open_exact(count(source, Bounding(9, seed=1)).labels).tolist() == [120, 0]
+        if place is not None:
+            error = strict_error(path, schema, options=options)
+            assert (error.line, "wrong number of fields" in str(error)) == (place + 2, True)
+    assert all(counts == found[0] for counts in found)
+
+
+def test_a_line_end_between_quotes_is_kept_where_the_name_says_csv(tmp_path: Path) -> None:
+    schema = Schema.text(("no", "yes"), bits=6, label="y")
+    for file, options, kept in (("d.csv", None, 2), ("d.txt", FileOptions(format="csv"), 1)):
+        (tmp_path / file).write_text('y,text\nno,"a\nb"\nno,c\n')
+        source = open_source(tmp_path / file, schema, options=options)
+        assert open_exact(count(source, Bounding(9)).labels).tolist() == [kept, 0]
+    assert reading_of(tmp_path / "d.csv") != reading_of(tmp_path / "d.txt", options), "other rows have another name"
+    assert reading_of(tmp_path / "d.csv") == reading_of(tmp_path / "d.csv", options)
 
 
 def test_a_column_that_is_there_twice() -> None:

@@ -104,11 +104,10 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
 
 
 @pytest.mark.parametrize("schema", [SCHEMA, PEOPLE], ids=["row", "person"])
-@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "arrow", "batch"])
+@pytest.mark.parametrize("kind", ["polars", "pandas", "arrow", "batch"])
 def test_frames_in_memory(kind: str, schema: Schema) -> None:
     data = {
         "polars": lambda: FRAME,
-        "lazy": lambda: FRAME.lazy(),
         "pandas": lambda: pd.DataFrame(FRAME.to_dict(as_series=False)),
         "arrow": lambda: pa.table(FRAME.to_dict(as_series=False)),
         "batch": lambda: pa.record_batch(FRAME.to_dict(as_series=False)),

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.data.bounding import Bounding
-from tacit.data.errors import RowError, SchemaError
 from tacit.data.features import encode
 from tacit.data.schema import CategoryColumn, NumberColumn, Schema, TextColumn
 from tacit.data.sources import open_source
-from tacit.data.statistics import count, score_histogram
-from tacit.errors import ParameterError, PrivacyError
+from tacit.data.statistics import count
+from tacit.errors import PrivacyError
 from tacit.privacy._seal import open_exact
 from tacit.privacy.gate import release
 from tacit.privacy.mechanisms import DiscreteLaplace
@@ -119,50 +118,6 @@ def test_counts_go_through_the_gate_and_nowhere_else() -> None:
 def test_versions_tell_seeds_and_bounds_apart() -> None:
     versions = {tables([([1], 0, "a")], Unit.row(), r, seed)[2].features.version for r in (1, 2) for seed in (1, 2)}
     assert len(versions) == 4
-
-
-# -- score histograms -----------------------------------------------------------------------------------------------
-
-scores = st.lists(
-    st.tuples(st.floats(allow_nan=True), st.sampled_from(["n", "y", "odd"]), st.sampled_from("abc")), max_size=12
-)
-
-
-@given(scores, st.lists(st.floats(-10, 10), min_size=1, max_size=4, unique=True), st.integers(0, 2**60))
-def test_score_histograms(rows, thresholds: list[float], seed: int) -> None:
-    grid = sorted(thresholds)
-    values, y, people = ([row[i] for row in rows] for i in range(3))
-    wanted = np.zeros((2, len(grid) + 1), dtype=np.int64)
-    for score, label in zip(values, y, strict=True):
-        if label != "odd":
-            place = 0 if np.isnan(score) else sum(score >= t for t in grid)
-            wanted["ny".index(label), place] += 1
-    exact = score_histogram(np.array(values), np.array(y, dtype=object), grid, classes=("n", "y"))
-    assert np.array_equal(open_exact(exact), wanted)
-    assert exact.sensitivity.l1 == 1
-    unit = Unit.user("who", 2)
-    options = {"classes": ("n", "y"), "unit": unit, "seed": seed}
-    bounded = score_histogram(np.array(values), np.array(y, dtype=object), grid, persons=people, **options)
-    kept = {p: sum(a == p and b != "odd" for a, b in zip(people, y, strict=True)) for p in set(people)}
-    assert open_exact(bounded).sum() == sum(min(2, n) for n in kept.values())
-    assert (open_exact(bounded) <= wanted).all()
-    backwards = score_histogram(values[::-1], np.array(y[::-1], dtype=object), grid, persons=people[::-1], **options)
-    assert np.array_equal(open_exact(backwards), open_exact(bounded))
-    assert bounded.sensitivity.l1 == 2
-
-
-def test_score_histograms_refuse() -> None:
-    for grid in ([], [1, 1], [2, 1], [np.nan], [[1]]):
-        with pytest.raises(ParameterError, match="thresholds"):
-            score_histogram([0.5], [1], grid)
-    with pytest.raises(ParameterError, match="scores"):
-        score_histogram([[0.5]], [1], [0])
-    with pytest.raises(SchemaError, match="one label"):
-        score_histogram([0.5], [1, 0], [0])
-    with pytest.raises(SchemaError, match="persons="):
-        score_histogram([0.5], [1], [0], unit=Unit.user("who", 1))
-    with pytest.raises(RowError, match="line 2"):
-        score_histogram([0.5, np.nan], [1, 0], [0], strict=True)
 
 
 # -- on real data ---------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import tacit
+from tacit.scoring import evaluate
 
 X, Y = np.eye(4)[np.arange(100) % 4], [1, 0] * 50
 TEXTS = ["win cash now", "see you at lunch"] * 50
@@ -122,15 +124,51 @@ def test_a_generator_of_numpy_is_a_seed() -> None:
         assert "not private" in fit(np.random.RandomState(0))["status"]
 
 
-def test_a_lazy_frame_is_a_matrix() -> None:
-    model = tacit.BernoulliNB().fit(pl.LazyFrame(X), Y)
-    assert (model.predict(pl.LazyFrame(X)) == model.predict(pl.DataFrame(X))).all()
+AGES = tacit.Schema.from_dict(
+    {"label": {"column": "y", "classes": [0, 1]}, "columns": {"age": {"kind": "number", "low": 0, "high": 99}}}
+)
+LAZY: dict[str, Callable[[pl.LazyFrame, Any], Any]] = {
+    "matrix": lambda X, _: tacit.BernoulliNB().fit(X.select("age"), np.zeros(300)),
+    "selector": lambda X, _: tacit.TopKSelector(1).fit(X.select("age"), np.zeros(300)),
+    "chosen": lambda X, _: tacit.TopKSelector(1).fit(np.ones((300, 1)), np.zeros(300)).transform(X),
+    "table": lambda X, a: tacit.TabularClassifier(schema=AGES, account=a).fit(X),
+    "chain": lambda X, _: tacit.SelectingClassifier(tacit.BernoulliNB(), schema=AGES).fit(X, np.zeros(300)),
+    "text": lambda X, _: tacit.TextClassifier().fit(X.select("age"), np.zeros(300)),
+    "black box": lambda X, _: tacit.BlackBoxClassifier(tacit.BernoulliNB(), epsilon=1.0).fit(X, np.zeros(300)),
+    "workflow": lambda X, a: tacit.Workflow(schema=AGES, account=a).run(X),
+    "workflow of texts": lambda X, a: tacit.Workflow(text="age", label="y", account=a).run(X),
+    "tuning": lambda X, _: tacit.tune([tacit.BernoulliNB()], X, np.zeros(300), epsilon=1.0),
+    "split": lambda X, _: tacit.split(X, np.zeros(300)),
+    "evaluation": lambda X, a: evaluate(table_model(), X, epsilon=1.0, account=a, label="y"),
+    "prediction": lambda X, _: table_model().predict(X),
+}
+
+
+def table_model() -> Any:
+    return tacit.TabularClassifier(schema=AGES).fit(pl.DataFrame({"age": [1, 99] * 9, "y": [0, 1] * 9}))
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_a_lazy_frame_is_refused_whatever_its_rows(name: str, tmp_path: Path) -> None:
+    """It failed if and only if a row has a text behind those that its types were guessed from, and quoted that text."""
+    lines = ["age,y", *(f"{i % 60},{i % 2}" for i in range(300))]
+    errors = []
+    for more in ([], ["Jane Doe,1"]):
+        file = tmp_path / "d.csv"
+        file.write_text("\n".join([*lines, *more]) + "\n")
+        account = tacit.Ledger.open().account("a", budget=tacit.Budget(1.0))
+        with pytest.raises(tacit.ParameterError, match=r"'X' parameter of .*LazyFrame") as caught:
+            LAZY[name](pl.scan_csv(file), account)
+        errors.append(str(caught.value))
+        assert not account.entries()
+    assert errors[0] == errors[1]
+    assert "Jane" not in errors[1]
 
 
 @pytest.mark.parametrize("make", [tacit.BernoulliNB, lambda **o: tacit.TopKSelector(2, **o)])
 def test_an_arrow_table_has_names_and_is_selected_from(make: Any) -> None:
     frame = pl.DataFrame(X, schema=list("abcd"[: X.shape[1]]))
-    for table in (frame.to_arrow(), frame.to_arrow().to_batches()[0], frame.lazy()):
+    for table in (frame.to_arrow(), frame.to_arrow().to_batches()[0]):
         fitted = make(random_state=0).fit(table, Y)
         assert fitted.feature_names_in_.tolist() == frame.columns
         use = fitted.transform if hasattr(fitted, "transform") else fitted.predict_proba

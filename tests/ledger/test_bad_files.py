@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -341,3 +342,20 @@ def test_a_forked_process_may_not_spend_from_memory() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert "another process would spend the same budget again" in done.stdout, done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
+def test_a_new_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    """It holds the secret under which requests are hashed. Whoever shares it on purpose may do so."""
+    before = os.umask(0)
+    try:
+        with Ledger.open(f"sqlite:///{tmp_path}/l.db") as ledger:
+            ledger.account("a", budget=Budget(1.0))
+    finally:
+        os.umask(before)
+    (file,) = tmp_path.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.chmod(0o640)
+    with Ledger.open(f"sqlite:///{file}") as ledger:
+        ledger.account("a").spend(Budget(0.5), mechanism="m", query="q")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640

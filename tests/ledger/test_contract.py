@@ -334,6 +334,8 @@ def address(pickled: bytes) -> str:
         ("postgresql://ana:a@b@db/l?password=x&sslmode=require", "postgresql://ana@db/l?sslmode=require"),
         ("postgres://db/l?user=ana&PASSWORD=x", "postgres://db/l?user=ana"),
         ("postgresql://ana:x@[::1]:5432/l?password=y", "postgresql://ana@[::1]:5432/l"),
+        ("postgresql://db/l?user=ana&pass%77ord=x", "postgresql://db/l?user=ana"),
+        ("postgresql://db/l?%50ASSWORD=x&ssl%70assword=y", "postgresql://db/l"),
         ("postgresql://ana:a?b@db/l", "postgresql://ana@db/l"),
         ("postgresql://db?password=x@y/z", "postgresql://db"),
         ("postgresql:///l?host=/run", "postgresql:///l?host=/run"),

@@ -11,9 +11,12 @@ import pytest
 import scipy.sparse as sp
 import sklearn.naive_bayes
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler
 
 import tacit
 
@@ -86,6 +89,29 @@ def test_a_model_without_probabilities() -> None:
     assert (model.predict(X) == Y).all()
 
 
+ODD_CELLS = [0.5, True, "Jane", None, 10**400, -(2**64), 1j, [1], b"x", np.float32(0.5), np.longdouble(3), object()]
+
+
+@pytest.mark.parametrize("odd", ODD_CELLS, ids=lambda odd: type(odd).__name__)
+def test_a_cell_of_a_list_is_read_by_itself(odd: Any) -> None:
+    """One .5 merged whole numbers above 2^53, of which a box sees whether they are odd: all rows were others."""
+    seen: list[Any] = []
+
+    def box(X: Any, y: Any, epsilon: float) -> Any:
+        seen.append(X)
+        return lambda rows: np.full(len(rows), 0.5)
+
+    rows: list[Any] = [[2**53 + 1 + 2 * place, place % 2 == 0] for place in range(20)]
+    for more in (rows, [*rows, [odd, 1]], [tuple(row) for row in rows]):
+        tacit.BlackBoxClassifier(box, epsilon=1.0).fit(more, [0, 1] * 10 + [0] * (len(more) - 20))
+    assert [X.dtype for X in seen] == [np.float64] * 3
+    assert all(np.array_equal(X[:20], seen[0]) for X in seen)
+    assert seen[0].tolist() == [[float(number), float(even)] for number, even in rows]
+    expected = {True: 1.0, 10**400: np.inf, -(2**64): -(2.0**64), 0.5: 0.5, 3: 3.0}
+    known = expected.get(odd, np.nan) if isinstance(odd, bool | int | float | np.floating) else np.nan
+    assert np.array_equal(seen[1][20, 0], known, equal_nan=True)
+
+
 def test_undeclared_labels_are_left_out() -> None:
     labels = np.where(np.arange(400) < 4, 7, Y)
     model = tacit.BlackBoxClassifier(tacit.BernoulliNB(), random_state=0).fit(X, labels)
@@ -148,6 +174,85 @@ def test_a_model_has_no_account_of_its_own() -> None:
     with pytest.raises(tacit.ParameterError, match="without an account of its own"):
         tacit.BlackBoxClassifier(tacit.BernoulliNB(account=account), account=account).fit(X, Y)
     assert account.spent.epsilon == 0
+
+
+def chain(**given: Any) -> Any:
+    return tacit.SelectingClassifier(tacit.BernoulliNB(**given), tacit.TopKSelector(1, **given))
+
+
+class Wrapping:
+    """Holds a model, and says nothing of it."""
+
+    def __init__(self, model: Any) -> None:
+        self.models = {"one": [model]}
+
+    def fit(self, X: Any, y: Any) -> None:
+        self.models["one"][0].fit(X, y)
+
+    def predict_proba(self, X: Any) -> Any:
+        return self.models["one"][0].predict_proba(X)
+
+
+WRAPPED: dict[str, Any] = {
+    "chain": lambda inner: tacit.SelectingClassifier(inner),
+    "pipeline": lambda inner: Pipeline([("scaled", MaxAbsScaler()), ("model", inner)]),
+    "pipeline in a chain's place": lambda inner: Pipeline([("chain", tacit.SelectingClassifier(inner))]),
+    "bag": lambda inner: BaggingClassifier(inner, n_estimators=2),
+    "another's": Wrapping,
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_what_is_inside_of_a_model_counts(name: str) -> None:
+    """The receipt said ε = .1 while a naive Bayes inside spent 50, as nobody looked at the parts of a chain."""
+    account = tacit.Ledger.open().account("a", budget=tacit.Budget(9.0, 1e-6))
+    for inner in (tacit.BernoulliNB(50.0), tacit.BernoulliNB(0.01, delta=1e-6)):
+        box = tacit.BlackBoxClassifier(WRAPPED[name](inner), epsilon=0.1, account=account)
+        with pytest.raises(tacit.ParameterError, match="one that spends at most ε = 0"):
+            box.fit(X, Y)
+    own = WRAPPED[name](tacit.BernoulliNB(0.01, account=account))
+    with pytest.raises(tacit.ParameterError, match="without an account of its own"):
+        tacit.BlackBoxClassifier(own, epsilon=0.1, account=account).fit(X, Y)
+    assert not account.entries()
+    tacit.BlackBoxClassifier(WRAPPED[name](tacit.BernoulliNB(0.04)), epsilon=0.1, account=account).fit(X, Y)
+    assert account.spent.epsilon == 0.1
+
+
+def test_a_chain_inside_states_the_sum_of_its_halves() -> None:
+    box = tacit.BlackBoxClassifier(chain(epsilon=0.2)).fit(X, Y)
+    assert (box.receipt_["epsilon"], box.receipt_["status"]) == (0.4, "private, if the model keeps what it states")
+    assert box.estimator_.receipt_["epsilon"] == 0.4
+    with pytest.raises(tacit.ParameterError, match=r"at most ε = 0\.3. Got 'ε = 0\.4"):
+        tacit.BlackBoxClassifier(chain(epsilon=0.2), epsilon=0.3).fit(X, Y)
+
+
+def test_a_seed_inside_is_told() -> None:
+    """Its noise can be subtracted, whatever the seed of the box."""
+    seeded, account = chain(epsilon=0.01, random_state=3), tacit.Ledger.open().account("a", budget=tacit.Budget(9.0))
+    box = tacit.BlackBoxClassifier(seeded, epsilon=0.1, account=account)
+    tuned = tacit.tune([tacit.BlackBoxClassifier(seeded, epsilon=0.1)], X, Y, epsilon=1.0, account=account)
+    for receipt in (box.fit(X, Y).receipt_, tuned.receipt):
+        assert "not private" in receipt["status"]
+    assert all(charge.simulation for charge in account.entries())
+    told = tacit.BlackBoxClassifier(tacit.BernoulliNB(random_state=3), epsilon=0.1).fit(X, Y)
+    assert "not private" not in told.receipt_["status"]
+    assert told.estimator_.random_state is None
+
+
+RUNS: dict[str, Any] = {
+    "workflow": lambda box, account: tacit.Workflow(0.1, classifier=box, account=account).run(X, Y),
+    "tuning": lambda box, account: tacit.tune([box], X, Y, epsilon=0.1, account=account),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_is_inside_counts_in(name: str) -> None:
+    account = tacit.Ledger.open().account("a", budget=tacit.Budget(9.0))
+    box = tacit.BlackBoxClassifier(chain(epsilon=50.0), epsilon=0.01)
+    with pytest.raises(tacit.ParameterError, match="one that spends at most"):
+        RUNS[name](box, account)
+    assert not account.entries()
+    assert not account.splits()
 
 
 @pytest.mark.parametrize(

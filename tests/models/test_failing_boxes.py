@@ -117,6 +117,36 @@ def test_a_row_that_a_box_fails_on_is_no_hit_in_tuning(
     assert not recwarn.list
 
 
+def wary(X: Any, y: Any, epsilon: float) -> Any:
+    """Looks at the rows for nothing but its warnings."""
+    np.log(np.asarray(X, dtype=float)[:, 0] - 4321.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for row in np.asarray(X):
+            if row[0] == 4321.0:
+                warnings.warn(f"an odd row: {row}", stacklevel=1)
+    return lambda rows: np.full(rows.shape[0], 0.5)
+
+
+LEARN: dict[str, Callable[[Any, Any], Any]] = {
+    "fit": lambda rows, labels: tacit.BlackBoxClassifier(wary, epsilon=0.5).fit(rows, labels),
+    "tune": lambda rows, labels: tacit.tune([tacit.BlackBoxClassifier(wary, epsilon=0.01)], rows, labels, epsilon=1.0),
+    "workflow": lambda rows, labels: tacit.Workflow(
+        classifier=tacit.BlackBoxClassifier(wary, epsilon=0.5), test_size=0.1, random_state=1
+    ).run(rows, labels),
+}
+
+
+@pytest.mark.parametrize("name", LEARN)
+def test_nothing_is_told_of_what_a_box_warns_of_while_it_learns(name: str, recwarn: pytest.WarningsRecorder) -> None:
+    """numpy warned, after the charge, if and only if the odd row was there."""
+    LEARN[name](np.repeat(ODD, 3, axis=0), np.repeat(ODD_Y, 3))
+    assert not recwarn.list
+    with np.errstate(all="raise"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LEARN[name](np.repeat(ODD, 3, axis=0), np.repeat(ODD_Y, 3))
+
+
 def test_a_box_behind_a_selector(released: list[Any]) -> None:
     class Lonely(Careful):
         def predict_proba(self, X: Any) -> Any:

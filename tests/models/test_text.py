@@ -273,7 +273,7 @@ def test_public_texts_tell_how_words_go_together() -> None:
     rng = np.random.default_rng(11)
     pairs = rng.integers(0, 2, (3000, 2))
     rows = [f"{'alpha beta gamma delta ' if a else 'no '}{'omega' if b else 'none'}" for a, b in pairs]
-    model = tacit.TextClassifier(epsilon=3.0, public_text=rows, random_state=0).fit(rows, pairs[:, 1])
+    model = tacit.TextClassifier(epsilon=3.0, public_text=list(rows), random_state=0).fit(rows, pairs[:, 1])
     assert model.rules_.topics is not None
     alphas = "alpha beta gamma delta"
     both, first, second = model.decision_function([f"{alphas} omega", f"{alphas} none", "no omega"])
@@ -389,3 +389,23 @@ def test_where_many_rules_are_right_a_plain_one_is_likely() -> None:
             model.predict(["good", "bad", "what a good day it was", "bad luck again, I am afraid"]) == [1, 0, 1, 0]
         ]
     assert np.mean(right) > 0.88  # without a preference .86
+
+
+def _same(texts: Any, run: str) -> Any:
+    model = tacit.TextClassifier(public_text=texts)
+    account = tacit.Ledger.open().account("a", budget=tacit.Budget(9.0))
+    if run == "fit":
+        return account, lambda: model.set_params(account=account).fit(texts, [0, 1] * 20)
+    if run == "tune":
+        return account, lambda: tacit.tune([model], texts, [0, 1] * 20, epsilon=3.0, account=account)
+    return account, lambda: tacit.Workflow(classifier=model, account=account).run(texts, [0, 1] * 20)
+
+
+@pytest.mark.parametrize("run", ["fit", "tune", "workflow"])
+@pytest.mark.parametrize("made", [list, np.array, pl.Series])
+def test_private_texts_are_no_public_ones(made: Any, run: str) -> None:
+    """What is learnt from public texts has no noise."""
+    account, runs = _same(made(["win cash", "lunch today"] * 20), run)
+    with pytest.raises(tacit.ParameterError, match=r"'public_text' parameter of .* other texts than the private ones"):
+        runs()
+    assert not account.entries()

@@ -244,6 +244,18 @@ def test_a_pure_plan_without_delta_is_the_plain_sum(parts: list[Fraction]) -> No
     assert compose_plan(pure, F(0)) == compose(pure)
 
 
+@pytest.mark.parametrize("delta", [F(1, 10**15), F(1, 10**17), F(1, 10**30), F(1, 10**400)])
+def test_a_plan_of_a_tiny_delta_has_a_price(delta: Fraction) -> None:
+    """Below what the composition in double precision tells, it answered with infinity, which no fraction is."""
+    plain = compose([Loss.pure(F(1, 10))] * 100)
+    plan = compose_plan([Loss.pure(F(1, 10))] * 100, delta)
+    assert plan.epsilon is not None
+    assert plain.epsilon is not None
+    assert plan.epsilon <= plain.epsilon
+    assert plan.rho == plain.rho
+    assert plan.delta <= noise_delta(delta)
+
+
 @pytest.mark.parametrize(("epsilon", "count"), [(F(1, 10), 40), (F(1, 2), 10), (F(1, 100), 500)])
 def test_a_plan_agrees_with_dp_accounting(epsilon: Fraction, count: int) -> None:
     """Its own composition of a privacy-loss distribution with itself.

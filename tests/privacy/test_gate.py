@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tacit import Account, Budget, BudgetError, Ledger, ParameterError, PrivacyError, Unit, __version__
+from tacit import Account, Budget, BudgetError, Ledger, LedgerError, ParameterError, PrivacyError, Unit, __version__
+from tacit.ledger import Request
+from tacit.ledger.state import State
 from tacit.privacy import gate
 from tacit.privacy.exact import Exact
+from tacit.privacy.loss import Loss
 from tacit.privacy.mechanisms import (
     Choice,
     DiscreteGaussian,
@@ -306,10 +310,11 @@ class TestPurse:
         purse = gate.Purse(account, "steps", Budget(0.5), version="1")
         assert account.spent == Budget(0.5)
         purse.release(counts(), DiscreteLaplace(0.3))
-        with pytest.raises(PrivacyError, match="not covered"):
-            purse.release(counts(), DiscreteLaplace(0.3))
-        with pytest.raises(PrivacyError, match="not covered"):
-            purse.release(counts(), DiscreteGaussian(0.1, 1e-9))
+        for much in (DiscreteLaplace(0.3), DiscreteGaussian(0.1, 1e-9)):
+            again = gate.Purse(account, "steps", Budget(0.5), version="1")
+            again.release(counts(), DiscreteLaplace(0.3))
+            with pytest.raises(PrivacyError, match="not covered"):
+                again.release(counts(), much)
         assert account.entries()[0].released == 0
         purse.release(counts(), DiscreteLaplace(0.2), last=True)
         (charge,) = account.entries()
@@ -329,6 +334,74 @@ class TestPurse:
         assert len(account.entries()) == 1
         with pytest.raises(Exception, match="already used for another release"):
             gate.Purse(account, "steps", Budget(0.5, 1e-6), version="1").release(utilities(), DiscreteLaplace(0.1))
+
+    def test_an_error_closes_a_purse_for_good(self, account: Account) -> None:
+        """A step that raised was passed over at its tiny price, and the next one was a draw more."""
+        drawn = []
+        for walk in range(3):
+            purse = gate.Purse(account, "steps", Budget(1.0), version="1")
+            for _ in range(walk):
+                with pytest.raises((PrivacyError, LedgerError)):
+                    purse.release(counts(query=f"skipped {walk}"), DiscreteLaplace(1e-6))
+            with suppress(PrivacyError, LedgerError):
+                drawn.append(purse.release(counts(query=f"walk {walk}"), DiscreteLaplace(0.99)))
+        assert len(drawn) == 1
+        assert all(verdict.ok for verdict in account.ledger.verify())
+
+    def test_a_purse_that_failed_is_walked_again(self, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+        def broken(*_: Any) -> Any:
+            raise KeyboardInterrupt
+
+        purse = gate.Purse(account, "steps", Budget(1.0), version="1")
+        first = purse.release(counts(), DiscreteLaplace(0.5))
+        with monkeypatch.context() as patch:
+            patch.setattr(gate, "draw", broken)
+            with pytest.raises(KeyboardInterrupt):
+                purse.release(counts(), DiscreteLaplace(0.5), last=True)
+        with pytest.raises(PrivacyError, match="closed"):
+            purse.release(counts(), DiscreteLaplace(0.5), last=True)
+        again = gate.Purse(account, "steps", Budget(1.0), version="1")
+        assert np.array_equal(again.release(counts(), DiscreteLaplace(0.5)).values, first.values)
+        again.release(counts(), DiscreteLaplace(0.5), last=True)
+        assert [charge.released for charge in account.entries()] == [1]
+        assert all(verdict.ok for verdict in account.ledger.verify())
+
+    def test_all_draws_under_a_charge_are_added_up(self, account: Account) -> None:
+        """Whoever made them: what is stored decides under the lock, not what a walk remembers."""
+        purse, other = (gate.Purse(account, "steps", Budget(1.0), version="1") for _ in range(2))
+        purse.release(counts(), DiscreteLaplace(0.9))
+        other._drawn.append("passed over")
+        with pytest.raises(LedgerError, match="not paid for by that entry"):
+            other.release(counts(), DiscreteLaplace(0.2))
+        ahead = gate.Purse(account, "steps", Budget(1.0), version="1")
+        ahead._drawn += ["passed over"] * 2
+        with pytest.raises(LedgerError, match="not paid for by that entry"):
+            ahead.release(counts(), DiscreteLaplace(0.01))
+        purse.release(counts(), DiscreteLaplace(0.01), last=True)
+        late = gate.Purse(account, "steps", Budget(1.0), version="1")
+        late._drawn += ["passed over"] * 2
+        with pytest.raises(LedgerError, match="not paid for by that entry"):
+            late.release(counts(), DiscreteLaplace(0.01))
+
+    def test_a_charge_pays_for_its_own_steps_alone(self, account: Account) -> None:
+        charge = account.charge(Request({}, Budget(0.5), Loss.pure(Fraction(1, 2)), "one draw", "q", simulation=False))
+        for step in (-1, 1):
+            with pytest.raises(LedgerError, match="not paid for"):
+                account.store(charge, step, "", b"")
+        account.store(charge, 0, "", b"")
+
+    def test_verify_adds_up_what_was_drawn_under_a_purse(
+        self, account: Account, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(State, "covers", lambda *_: True)
+            for walk in range(2):
+                purse = gate.Purse(account, "steps", Budget(1.0), version="1")
+                purse._drawn += ["passed over"] * walk
+                purse.release(counts(query=f"walk {walk}"), DiscreteLaplace(0.6))
+        (verdict,) = account.ledger.verify()
+        assert not verdict.ok
+        assert "exceeds what it paid for at entry 4" in str(verdict.problem)
 
     def test_a_purse_names_what_was_drawn(self, account: Account) -> None:
         purse = gate.Purse(account, "steps", Budget(0.5, 1e-6), version="1")

@@ -95,7 +95,7 @@ def test_delta_is_shared_too_and_stays_within_the_account() -> None:
     assert "δ: 0 on all rows" in result.receipt["composition"]["sum"]
 
 
-@pytest.mark.parametrize("kind", ["list", "numpy", "polars", "lazy", "pandas", "arrow", "csv", "parquet", "folder"])
+@pytest.mark.parametrize("kind", ["list", "numpy", "polars", "pandas", "arrow", "csv", "parquet", "folder"])
 def test_texts_from_anywhere(kind: str, tmp_path: Path) -> None:
     frame = pl.DataFrame({"text": TEXTS, "label": LABELS})
     y: Any = None
@@ -110,7 +110,7 @@ def test_texts_from_anywhere(kind: str, tmp_path: Path) -> None:
     elif kind in ("csv", "parquet"):
         data = str(texts_file(tmp_path, f"mail.{kind}"))
     else:
-        frames = {"polars": frame, "lazy": frame.lazy(), "pandas": frame.to_pandas(), "arrow": frame.to_arrow()}
+        frames = {"polars": frame, "pandas": frame.to_pandas(), "arrow": frame.to_arrow()}
         data = frames[kind]
     names = {} if y is not None else {"label": "label", "text": "text"}
     result = tacit.Workflow(1.0, classes=CLASSES, language=None, **names).run(data, y)

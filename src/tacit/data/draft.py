@@ -19,7 +19,7 @@ import polars as pl
 from tacit.data.columns import DATES
 from tacit.data.errors import SourceError
 from tacit.data.features import as_numbers, plain_text
-from tacit.data.files import FileOptions, column_names, format_of, list_files, other_delimiter, pieces, reading
+from tacit.data.files import FileOptions, column_names, list_files, other_delimiter, pieces, reading, settle
 from tacit.data.text import token_hashes
 
 _LABELS = ("label", "labels", "class", "target", "y", "outcome", "category", "sentiment", "income", "readmitted")
@@ -66,7 +66,7 @@ def draft(source: str | Path | Sequence[str], *, public: bool, options: FileOpti
         return _from_names([str(name) for name in source])
     path = list_files(source)[0]
     settings = options or FileOptions()
-    settled = settings.settled(format_of(path, settings))
+    settled = settle(path, settings)
     if settled.format == "libsvm":
         return _HEADER + '\nmissing = [""]\n\n[label]\nclasses = [-1, 1]  # TODO: the labels\n\n' + _sparse()
     with reading(path):

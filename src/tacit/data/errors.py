@@ -46,15 +46,12 @@ class RowError(DataError):
     """A row breaks the description and ``strict=True`` asked to hear of it. Never raised otherwise."""
 
 
-def name_absent(absent: Iterable[str], present: Iterable[str], *, likeness: float = 0.75) -> str:
-    """Columns that are not there, each with the name that may be meant: 'Age' (is it 'age'?), 'sex'.
-
-    Capitals, blanks and signs aside, that name is as alike as ``likeness`` says; with 1 it is the same.
-    """
+def name_absent(absent: Iterable[str], present: Iterable[str]) -> str:
+    """Columns that are not there, each with the name that may be meant: 'Age' (is it 'age'?), 'sex'."""
     known = {_letters(name): name for name in present}
     told = []
     for name in absent:
-        close = difflib.get_close_matches(_letters(name), filter(None, known), n=1, cutoff=likeness)
+        close = difflib.get_close_matches(_letters(name), filter(None, known), n=1, cutoff=0.75)
         told.append(f"{name!r} (is it {known[close[0]]!r}?)" if close else repr(name))
     return ", ".join(told)
 

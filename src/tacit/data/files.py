@@ -98,15 +98,24 @@ def format_of(path: Path, options: FileOptions) -> Format:
     """The declared format, or the one that the suffix says."""
     if options.format is not None:
         return options.format
-    name = path.name.lower().removesuffix(".gz")
-    for suffix, format in _SUFFIXES.items():
-        if name.endswith(suffix):
-            return format
+    format = _named_format(path)
+    if format is not None:
+        return format
     raise SourceError(
         f"The format of {str(path)!r} cannot be told from its name. Rename it, remove it from the folder, "
         f"or pass format= (one of {', '.join(FORMATS)}). Save tables of other programs as CSV or Parquet first.",
         file=str(path),
     )
+
+
+def _named_format(path: Path) -> Format | None:
+    name = path.name.lower().removesuffix(".gz")
+    return next((format for suffix, format in _SUFFIXES.items() if name.endswith(suffix)), None)
+
+
+def settle(path: Path, options: FileOptions) -> FileOptions:
+    """How a file is read: as its name says, but for what was chosen otherwise."""
+    return options.settled(format_of(path, options), _named_format(path))
 
 
 def reading_of(data: Any, options: FileOptions | None = None) -> str:
@@ -119,8 +128,13 @@ def reading_of(data: Any, options: FileOptions | None = None) -> str:
     if not places or not (isinstance(data, str | Path) or all(isinstance(place, Path) for place in places)):
         return ""
     paths = [path for place in places for path in list_files(place)]
-    settled = [astuple(settings.settled(format_of(path, settings))) for path in paths]
+    settled = [_in_words(settle(path, settings)) for path in paths]
     return hashlib.sha256(json.dumps(settled).encode()).hexdigest()
+
+
+def _in_words(settled: FileOptions) -> list[Any]:
+    *words, by_line = astuple(settled)
+    return [*words, "by line"] if by_line else words
 
 
 def check_files(paths: list[Path], columns: list[str], options: FileOptions, *, by_content: bool = False) -> None:
@@ -141,7 +155,7 @@ def check_files(paths: list[Path], columns: list[str], options: FileOptions, *, 
             if format == "libsvm" or (format == "jsonl" and not by_content):
                 path.open("rb").close()  # it must be readable
                 continue
-            present = column_names(path, options.settled(format))
+            present = column_names(path, settle(path, options))
             absent = [name for name in columns if name not in present]
             if absent:
                 raise _absent(path, absent, present, delimited=format in ("csv", "tsv"))
@@ -154,8 +168,8 @@ def check_files(paths: list[Path], columns: list[str], options: FileOptions, *, 
 
 
 def _absent(path: Path, absent: list[str], present: list[str], *, delimited: bool) -> SourceError:
-    """What is missing, and the remedy. The first line of a delimited file may be a row: of it no other word is told."""
-    names = name_absent(absent, present, likeness=1.0 if delimited else 0.75)
+    """What is missing, and the remedy. The first line of a delimited file may be a row: none of it is quoted."""
+    names = name_absent(absent, [] if delimited else present)
     remedy = "All files must hold every column that is declared: correct the names"
     if delimited:
         remedy += f", or pass header= for a file that has no header line{other_delimiter(present)}"
@@ -218,7 +232,7 @@ def pieces(
     ``dropped`` gets an entry for each record that is left out: how many there are is as private as the rows. Of JSON
     Lines, columns in ``keep`` come as they are as well.
     """
-    settled = options.settled(format_of(path, options))
+    settled = settle(path, options)
     odd = [] if dropped is None else dropped
     by_format: dict[str, Callable[[], Iterator[Piece]]] = {
         "csv": lambda: readers.delimited(path, columns, settled, batch_rows, strict, odd),

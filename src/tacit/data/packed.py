@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -95,6 +96,42 @@ class Marked(io.RawIOBase):
         mark, self._mark = self._mark, b""
         given: bytes = self._file.read(size if size < 0 else max(size - len(mark), 0))
         return mark + given
+
+
+class Closed(io.RawIOBase):
+    """A stream of lines, each a record by itself: one that ends inside of quotes gives way to one that is dropped.
+
+    ``odd`` is the line in its place, and whether the first line is a header, which stays.
+    """
+
+    def __init__(self, file: Any, is_open: Callable[[bytes], bool], odd: tuple[bytes, bool]) -> None:
+        super().__init__()
+        self._file, self._is_open = file, is_open
+        self._odd, self._stays = odd
+        self._ready, self._rest, self._ended = b"", b"", False
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most so many; all where the number is negative."""
+        while not self._ended and (size < 0 or len(self._ready) < size):
+            block = self._file.read(BLOCK)
+            self._ended = not block
+            whole = len(block) if self._ended else max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
+            if whole or self._ended:
+                self._ready += b"".join(map(self._closed, re.split(b"([\r\n]+)", self._rest + block[:whole])))
+                self._rest = block[whole:]
+            else:
+                self._rest += block
+        end = len(self._ready) if size < 0 else size
+        given, self._ready = self._ready[:end], self._ready[end:]
+        return given
+
+    def _closed(self, line: bytes) -> bytes:
+        stays, self._stays = self._stays, self._stays and not line.strip(b"\r\n")
+        return self._odd if not stays and self._is_open(line) else line
 
 
 @contextmanager

@@ -21,7 +21,7 @@ import pyarrow.csv  # type: ignore[import-untyped]
 from tacit.data.errors import SourceError
 from tacit.data.faults import Faults, Where
 from tacit.data.features import repair_utf8
-from tacit.data.packed import BLOCK, Marked, is_utf8, repaired, unzipped
+from tacit.data.packed import BLOCK, Closed, Marked, is_utf8, repaired, unzipped
 from tacit.data.typed import Batches, typed_names
 from tacit.errors import bad_parameter
 
@@ -48,12 +48,16 @@ class FileOptions:
         Default a comma (CSV) or a tab (TSV).
     quote : str, optional
         Default ``"`` for CSV and none for TSV, as text corpora are written; an empty text means none.
+    by_line : bool, default False
+        Whether a record ends with its line, also between quotes. So it does wherever quotes are read otherwise than the
+        file's own name says (.csv: commas and ``"``), as a quote that is never closed then tells of a row.
     """
 
     format: Format | None = None
     header: tuple[str, ...] | None = None
     delimiter: str | None = None
     quote: str | None = None
+    by_line: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
@@ -63,12 +67,13 @@ class FileOptions:
         if self.quote is not None and len(self.quote) > 1:
             raise bad_parameter("FileOptions", "quote", "one character, or empty for none", self.quote)
 
-    def settled(self, format: Format) -> FileOptions:
-        """Fill in what the format implies."""
-        tsv = format == "tsv"
-        delimiter = self.delimiter or ("\t" if tsv else ",")
-        quote = self.quote if self.quote is not None else ("" if tsv else '"')
-        return replace(self, format=format, delimiter=delimiter, quote=quote)
+    def settled(self, format: Format, named: Format | None) -> FileOptions:
+        """Fill in what the format implies; ``named`` is the one that the file's name says."""
+        usual = ("\t", "") if format == "tsv" else (",", '"')
+        delimiter = self.delimiter or usual[0]
+        quote = self.quote if self.quote is not None else usual[1]
+        by_line = self.by_line or (bool(quote) and (format != named or (delimiter, quote) != usual))
+        return replace(self, format=format, delimiter=delimiter, quote=quote, by_line=by_line)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -210,6 +215,8 @@ def _parsed(
     block: int,
 ) -> Iterator[pl.DataFrame]:
     with opened(path) as file:
+        if options.by_line:
+            file = Closed(file, functools.partial(_ends_open, options=options), _too_wide(path, options))
         reader = pyarrow.csv.open_csv(
             file if options.header is None else Marked(file),
             read_options=pyarrow.csv.ReadOptions(
@@ -218,7 +225,7 @@ def _parsed(
             parse_options=pyarrow.csv.ParseOptions(
                 delimiter=options.delimiter,
                 quote_char=options.quote or False,
-                newlines_in_values=bool(options.quote),
+                newlines_in_values=bool(options.quote) and not options.by_line,
                 invalid_row_handler=drop,
             ),
             convert_options=pyarrow.csv.ConvertOptions(
@@ -246,6 +253,15 @@ def _is_open(record: str, options: FileOptions) -> bool:
     quoted = f"{quote}[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+{quote}"
     field = f"(?:{quoted}|(?!{quote}))[^{delimiter}]*+"
     return re.fullmatch(f"{field}(?:{delimiter}{field})*+", record) is None
+
+
+def _ends_open(line: bytes, *, options: FileOptions) -> bool:
+    return (options.quote or "").encode() in line and _is_open(line.decode("utf-8", "surrogateescape"), options)
+
+
+def _too_wide(path: Path, options: FileOptions) -> tuple[bytes, bool]:
+    """A record of the wrong width, in whose place another is dropped, and whether the first line is a header."""
+    return (options.delimiter or ",").encode() * len(column_names(path, options)), options.header is None
 
 
 def _is_swallowed(path: Path, field: bytes, left_out: bytes, options: FileOptions) -> bool:
@@ -294,7 +310,8 @@ def _line_of(path: Path, options: FileOptions, left_out: list[int | None], recor
         record += place is not None and place <= record
     wanted = record + (0 if options.header is not None else 1)
     with unzipped(path) as file:
-        reader = _records(io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline=""), options)
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
+        reader = _records(text, replace(options, quote="") if options.by_line else options)
         begin = 1
         for fields in reader:
             if fields:

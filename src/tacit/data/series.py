@@ -23,7 +23,7 @@ from tacit.data.columns import EXACT
 from tacit.data.errors import SchemaError
 from tacit.data.features import as_text, repair_utf8
 from tacit.data.text import valid_text
-from tacit.errors import ParameterError
+from tacit.errors import ParameterError, bad_parameter
 
 MOST_BITS = 1024
 """Whole numbers of more bits are written in hexadecimal: Python refuses to write them out."""
@@ -54,6 +54,18 @@ def listed(values: Any) -> Any:
         return values
     plain = hasattr(kind, "__getitem__") and hasattr(kind, "__len__") and not hasattr(values, "dtype")
     return list(values) if plain else values
+
+
+def check_collected(owner: str, data: Any) -> None:
+    """Refuse a lazy frame of Polars, by its type alone: it is a program yet to be run, and no table.
+
+    Whether it fails depends on rows, and its errors quote them: one text in a column that is guessed to hold numbers
+    is enough. An error without the text would tell of that row, too, before anything is charged; and its rows can be
+    others each time that it is run.
+    """
+    if isinstance(data, pl.LazyFrame):
+        remedy = "Collect it first: X.collect(). What goes wrong then is for the eyes of whoever holds the data."
+        raise bad_parameter(owner, "X", "rows in memory, such as a Polars DataFrame", "a LazyFrame", remedy)
 
 
 def is_of_pandas(values: Any) -> bool:

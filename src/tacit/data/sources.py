@@ -37,7 +37,7 @@ from tacit.data.files import (
 from tacit.data.hashing import Longs
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
-from tacit.data.series import as_series
+from tacit.data.series import as_series, check_collected
 from tacit.data.sparse import check_matrix, libsvm_rows, matrix_persons, matrix_rows
 from tacit.errors import ParameterError, bad_parameter
 
@@ -289,9 +289,7 @@ def check_columns(data: Any, frame: pl.DataFrame, schema: Schema) -> None:
     if not absent:
         return
     present = frame.columns
-    if isinstance(data, pl.LazyFrame):
-        present = data.collect_schema().names()
-    elif _is_table(data):
+    if _is_table(data):
         present = [str(name) for name in _names_of(data)]
     names = name_absent(absent, present)
     persons = ", or pass whose each row is as persons=" if schema.unit.column in absent else ""
@@ -315,9 +313,7 @@ def as_frame(data: Any, schema: Schema) -> pl.DataFrame:
         )
     if isinstance(data, pl.DataFrame):
         return data
-    if isinstance(data, pl.LazyFrame):
-        present = data.collect_schema().names()
-        return data.select(name for name in schema.names_needed if name in present).collect()
+    check_collected("fit", data)
     if _is_table(data):
         present = _names_of(data)
         wanted = [name for name in schema.names_needed if name in present]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from tacit.data.bounding import Bounding, check_seed
 from tacit.data.errors import SourceError
-from tacit.data.files import format_of
+from tacit.data.files import check_whole, format_of, list_files, settle
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
 from tacit.data.scores import Scores
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 
 __all__ = ["count", "open_frame", "score", "score_histogram", "scores", "split"]
+
+MOST_FIELDS = 1 << 22
+"""Fields of a record of CSV or TSV. One that has more ends the run; Spark's own default is 20,480."""
 
 MAX_LITERAL = 1 << 22
 """Weights and preferences travel inside the query plan: at most this many of them."""
@@ -138,7 +141,7 @@ def score_histogram(
 ) -> Exact:
     """Score each row with a released linear model and count the scores between public thresholds, by label.
 
-    Equal to :func:`tacit.data.statistics.score_histogram` of the same scores.
+    Scores are made of features that the schema declares, so that each of them is a number.
 
     Parameters
     ----------
@@ -262,11 +265,13 @@ def open_frame(path: str | Path, options: FileOptions | None = None, session: Sp
     """Read CSV, TSV or Parquet files by the rules of :mod:`tacit.data.files`; the rows are private.
 
     CSV with quote characters is read a whole file at a time, since a quoted value may hold line ends; for large data
-    write Parquet, or many files.
+    write Parquet, or many files. Such files must be local, as they are looked through for open quotes first.
     """
     _sql()
     spark = session or _active_session()
     settled = _settled(path, options or FileOptions())
+    if settled.format != "parquet" and settled.quote:
+        _check_quotes(str(path), options or FileOptions())
     with _running(path):
         if settled.format == "parquet":
             return spark.read.parquet(str(path))
@@ -275,6 +280,7 @@ def open_frame(path: str | Path, options: FileOptions | None = None, session: Sp
             quote=settled.quote or "\0",
             escape=settled.quote or "\0",
             multiLine=bool(settled.quote),
+            maxColumns=MOST_FIELDS,
             header=settled.header is None,
             enforceSchema=settled.header is not None,  # otherwise files with other columns would be read askew
             mode="DROPMALFORMED",
@@ -285,6 +291,22 @@ def open_frame(path: str | Path, options: FileOptions | None = None, session: Sp
             reader = reader.schema(quoted)
         # A delimited file has no nulls, only empty texts.
         return reader.csv(str(path)).na.fill("")
+
+
+def _check_quotes(path: str, options: FileOptions) -> None:
+    """Refuse what the other engine refuses, a quote that is never closed: here it swallows records without a word."""
+    remedy = "Write Parquet, or pass quote='' if quotes are ordinary characters."
+    try:
+        files = list_files(path)
+    except SourceError:
+        message = f"The file {path!r} may have quotes, and cannot be looked through for open ones from here. {remedy}"
+        raise SourceError(message, file=path) from None
+    if any(settle(file, options).by_line for file in files):
+        message = (
+            f"On Spark, quotes are read as a file's name says (.csv: commas and \"), and {path!r} is read otherwise."
+        )
+        raise SourceError(f"{message} {remedy}", file=path)
+    check_whole(files, [], options)
 
 
 def reading_of(data: DataFrame | str | Path, options: FileOptions | None = None) -> str:
@@ -300,7 +322,7 @@ def _settled(path: str | Path, options: FileOptions) -> FileOptions:
             "Spark data frame and pass that.",
             file=str(path),
         )
-    return options.settled(format)
+    return settle(Path(str(path)), options)
 
 
 def _frame(data: Any, options: FileOptions | None, session: SparkSession | None) -> DataFrame:

@@ -23,21 +23,15 @@ from tacit.data.bounding import (
     PersonStore,
     add_bounded,
     cut_prefix,
-    first_of_each,
     keep_features,
-    row_order,
 )
-from tacit.data.errors import SchemaError
-from tacit.data.faults import Where
-from tacit.data.features import label_codes, plain_text
 from tacit.data.hashing import Longs, hash_strings
 from tacit.data.rows import Rows
 from tacit.data.schema import Schema
-from tacit.data.series import as_series
 from tacit.data.sources import Source
 from tacit.errors import bad_parameter
 from tacit.privacy.exact import Exact
-from tacit.privacy.unit import Bound, Sensitivity, Unit
+from tacit.privacy.unit import Bound, Sensitivity
 
 B = TypeVar("B")
 T = TypeVar("T")
@@ -231,87 +225,3 @@ def _whole(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise bad_parameter("count", name, "a whole number of at least 1", value)
     return value
-
-
-def score_histogram(
-    scores: Any,
-    y: Any,
-    thresholds: Any,
-    *,
-    classes: tuple[Any, ...] = (0, 1),
-    persons: Any = None,
-    unit: Unit | None = None,
-    seed: int | None = None,
-    strict: bool = False,
-    version: str | None = None,
-) -> Exact:
-    """Count scores between public thresholds, by label.
-
-    Parameters
-    ----------
-    scores, y : arrays of length n
-        Rows with a label outside the classes are dropped; a score that is not a number goes to the lowest bin.
-    thresholds : array of k numbers in ascending order
-        Public. The bins are (−∞, t₁), [t₁, t₂), …, [t_k, ∞).
-    classes : declared labels
-    persons, unit, seed : optional
-        For privacy of persons: who each row belongs to, and how many rows of each are kept.
-
-    Returns
-    -------
-    Exact of shape (classes, k + 1)
-    """
-    grid = np.asarray(thresholds, dtype=np.float64)
-    if grid.ndim != 1 or not len(grid) or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
-        raise bad_parameter("score_histogram", "thresholds", "finite numbers in ascending order", f"shape {grid.shape}")
-    unit = Unit.row() if unit is None else unit
-    schema = Schema.matrix(1, classes)
-    values = np.array(scores, dtype=np.float64)
-    if values.ndim != 1:
-        raise bad_parameter("score_histogram", "scores", "one-dimensional", f"{values.ndim} dimensions")
-    where = Where() if strict else None
-    labels = label_codes(as_series("y", y), schema, where, "y")
-    if len(labels) != len(values):
-        raise SchemaError("'y' must have one label for each score.")
-    if where is not None:
-        where.refuse(
-            np.isnan(values), "the score is not a number", "scores", "Without strict it goes to the lowest bin."
-        )
-    values[np.isnan(values)] = -np.inf
-    bounding = Bounding(1, unit, seed)
-    if version is None:
-        version = hashlib.sha256(values.tobytes() + labels.tobytes()).hexdigest()
-    kept = _bounded_scores(values, labels, persons, bounding, where)
-    if where is not None:
-        where.faults.refuse()
-    bins = np.searchsorted(grid, values[kept], side="right")
-    table = np.bincount(labels[kept] * (len(grid) + 1) + bins, minlength=len(classes) * (len(grid) + 1))
-    people = "" if unit.column is None else f", at most {unit.max_rows} row(s) of a person"
-    return Exact(
-        table.reshape(len(classes), len(grid) + 1),
-        sensitivity=Sensitivity.of_row_counts(bounding.bound),
-        unit=unit,
-        query=f"scores by label and bin ({len(classes)} × {len(grid) + 1}){people}",
-        version=f"{version}/{schema.digest}/{bounding.key}/{hashlib.sha256(grid.tobytes()).hexdigest()}",
-    )
-
-
-def _bounded_scores(
-    values: NDArray[np.float64], labels: Longs, persons: Any, bounding: Bounding, strict: Where | None
-) -> Longs:
-    """Which rows are counted. A row's key is its score, so that the choice does not depend on order."""
-    valid = labels >= 0
-    if bounding.unit.column is None:
-        return np.flatnonzero(valid)
-    if persons is None:
-        raise SchemaError(f"The unit is {bounding.unit}: pass who each row belongs to as persons=.")
-    people = plain_text(as_series(bounding.unit.column, persons), ("",))
-    if len(people) != len(values):
-        raise SchemaError("'persons' must have one entry for each score.")
-    if strict is not None:
-        strict.refuse(people.is_null(), "no person is named", bounding.unit.column, "Fill in who the row belongs to.")
-    rows = np.flatnonzero(valid & people.is_not_null().to_numpy())
-    keys = (values[rows] + 0.0).view(np.int64)  # adding 0 turns −0 into 0
-    people = people.gather(rows)
-    order = row_order(keys, labels[rows], people, bounding.key)
-    return rows[first_of_each(people, order, bounding.unit.max_rows)]

@@ -16,7 +16,7 @@ import polars as pl
 
 from tacit._version import __version__
 from tacit.data.features import match_values
-from tacit.data.series import as_series
+from tacit.data.series import as_series, check_collected
 from tacit.data.split import rows_at, rows_of
 from tacit.desk.payer import one_off
 from tacit.errors import bad_parameter
@@ -100,8 +100,9 @@ def declared_rows(X: Any, y: Any, classes: tuple[Any, ...]) -> tuple[Any, Any]:
 
 @contextmanager
 def in_silence() -> Iterator[None]:
-    """Without warnings: those of a foreign model may tell of a row."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    """Without warnings, and without the errors that a caller made of them: those of a model may tell of a row."""
+    # Recorded and forgotten: a model may set filters of its own.
+    with warnings.catch_warnings(record=True), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
 
@@ -146,4 +147,5 @@ def _halves(begin: int, end: int) -> list[tuple[int, int]]:
 
 def foreign(X: Any) -> Any:
     """Data as a foreign model knows them: a column of texts becomes an array of them."""
+    check_collected("fit", X)
     return X.to_numpy() if isinstance(X, pl.Series) else X

@@ -6,8 +6,10 @@ Sees raw private input, and looks at its public shape alone: what values are odd
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -20,7 +22,7 @@ from sklearn.utils import validation
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.data.features import as_numbers
-from tacit.data.series import as_doubles, as_series, frame_of_arrow, listed
+from tacit.data.series import as_doubles, as_series, check_collected, frame_of_arrow, listed
 from tacit.desk.checks import check_classes
 from tacit.desk.cluster import table_visit
 from tacit.desk.counts import Visit
@@ -35,11 +37,14 @@ _NUMBER = (int, float, np.integer, np.floating, np.bool_)
 
 
 def names_epsilon(fit: Fit) -> Fit:
-    """Have a fit whose epsilon is too small for its noise refused by the estimator's name and that epsilon."""
+    """Have a fit whose epsilon is too small for its noise refused by the estimator's name and that epsilon.
+
+    numpy keeps silent during a fit, also where the caller made its warnings errors: they would tell of rows.
+    """
 
     @functools.wraps(fit)
     def named(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with asked_of(type(self).__name__, self.epsilon):
+        with asked_of(type(self).__name__, self.epsilon), np.errstate(all="ignore"):
             return fit(self, *args, **kwargs)
 
     return cast(Fit, named)
@@ -151,16 +156,17 @@ def _of_numbers(X: Any, owner: str) -> Any:
 
 
 def known_frame(X: Any) -> Any:
-    """Frames that scikit-learn does not know, Arrow's and lazy ones, as frames of Polars; all else as it is."""
-    if isinstance(X, pl.LazyFrame):
-        return X.collect()
+    """Frames that scikit-learn does not know, Arrow's, as frames of Polars; all else as it is."""
+    check_collected("fit", X)
     return frame_of_arrow(X) if isinstance(X, pa.Table | pa.RecordBatch) else X
 
 
 def as_array(X: Any, owner: str) -> Any:
     """Rows as an array. An odd cell of a list decides neither on an error nor on the type or the size of the others.
 
-    numpy would make all cells texts because of one, and all texts as long as the longest.
+    numpy would give all cells one type, which one of them decides on: beside .5 whole numbers above 2^53 are merged,
+    and beside a text all are texts. Each cell of a list of rows is a number of 64 bits here, read by itself; what is no
+    number is NaN. An array or a frame, whose type the caller made, stays as it is.
     """
     X = listed(X)
     if not isinstance(X, list | tuple):
@@ -173,13 +179,24 @@ def as_array(X: Any, owner: str) -> Any:
         return array
     if len(widths) > 1:
         raise bad_parameter(owner, "X", "a matrix, rows × features", "rows of several lengths")
-    if all(issubclass(kind, _NUMBER) for row in X for kind in _kinds(row)):
+    if not X:
         return np.asarray(X)
-    array = np.empty((len(X), max(filter(None, widths), default=0)), dtype=object)
-    for place, row in enumerate(X):
-        for column, cell in enumerate(row):
-            array[place, column] = cell
-    return array
+    if all(issubclass(kind, _NUMBER) for row in X for kind in _kinds(row)):
+        with suppress(OverflowError), np.errstate(all="ignore"):
+            return np.asarray(X, dtype=np.float64)
+    cells = [[_number(cell) for cell in row] for row in X]
+    return np.array(cells, dtype=np.float64).reshape(len(X), -1)
+
+
+def _number(cell: Any) -> float:
+    """A cell of a list as a number, read by itself."""
+    if not isinstance(cell, _NUMBER):
+        return float(as_numbers(as_series("X", [cell]), ())[0][0])
+    with np.errstate(all="ignore"):
+        try:
+            return float(cell)
+        except OverflowError:  # a whole number beyond 64 bits
+            return math.inf if cell > 0 else -math.inf
 
 
 def _kinds(row: Any) -> set[type]:

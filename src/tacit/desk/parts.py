@@ -22,11 +22,12 @@ from tacit.data.features import as_text
 from tacit.data.files import check_files, format_of, list_files, pieces
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
-from tacit.data.series import listed
+from tacit.data.series import check_collected, listed
 from tacit.data.sources import BATCH_ROWS, Source, open_source
 from tacit.data.sparse import native
 from tacit.data.split import coin_limit
 from tacit.data.tables import Batch, Table, split_table, table_of_matrix, table_of_source
+from tacit.desk.blackbox import in_silence
 from tacit.desk.checks import check_known_classes
 from tacit.desk.scores import Binned, release_scores
 from tacit.errors import PrivacyError, bad_parameter
@@ -272,8 +273,8 @@ def describe(
     if isinstance(data, list | tuple) and data and all(isinstance(row, list | tuple | np.ndarray) for row in data):
         remedy = "For a matrix pass an array: np.asarray(X)."
         raise bad_parameter("Workflow.run", "X", "a list of texts, a table or a matrix", "a list of lists", remedy)
-    lazy = isinstance(data, pl.LazyFrame)  # which warns when it is asked for its columns
-    has_columns = lazy or is_path(data) or hasattr(data, "columns") or hasattr(data, "column_names")
+    check_collected("Workflow.run", data)
+    has_columns = is_path(data) or hasattr(data, "columns") or hasattr(data, "column_names")
     if schema is not None:
         name = label or schema.label
         if y is None and name is not None and name == schema.label:
@@ -328,6 +329,7 @@ def texts_of(frame: pl.DataFrame) -> pl.Series:
     return as_text(frame.to_series(0), frame.columns[0]).fill_null("")
 
 
+@in_silence()
 def release_curve(
     part: Part,
     score: Callable[[Any], Any],
@@ -340,7 +342,8 @@ def release_curve(
     """Score the rows batch by batch, and release the counts of a ROC curve; the last class is the positive one.
 
     Only labels, scores and persons are kept in memory. ``score`` must look at each row by itself. ``name`` is that of
-    what scores them: another model is another request, also where no row is scored otherwise by it.
+    what scores them: another model is another request, also where no row is scored otherwise by it. All of it is done
+    in silence: a model that comes from a file can have weights that overflow for one row alone.
     """
     labels: list[Any] = []
     scores: list[Any] = []

@@ -15,10 +15,11 @@ from tacit.ledger.account import Account, Request
 from tacit.ledger.chain import Row, link, tampered
 from tacit.ledger.sending import seal, unseal, without_password
 from tacit.ledger.sqlite import SqliteStore
-from tacit.ledger.state import Charge, State, write_budget
+from tacit.ledger.state import PURSE, Charge, State, write_budget
 from tacit.ledger.store import SqlStore, Transaction
 from tacit.privacy.accounting import Accounting, admits
 from tacit.privacy.budget import Budget
+from tacit.privacy.loss import Loss
 from tacit.privacy.unit import Unit
 
 __all__ = ["Account", "Charge", "Ledger", "Request", "Verdict"]
@@ -223,9 +224,12 @@ def _check_charges(name: str, rows: list[Row]) -> None:
     """Go through the charges as they were made: each was within the budget of that time, for those whom it concerns.
 
     Parts may be full in two ways, one by plain sums and one by zCDP: of what is worst in both ways nobody suffers.
+    What was drawn under a charge is added up in the same order.
     """
     state = State(name)
     for row in rows:
+        if row.kind == "release":
+            _check_draw(state, row)
         state.take(row)
         if row.kind != "charge":
             continue
@@ -233,6 +237,20 @@ def _check_charges(name: str, rows: list[Row]) -> None:
         if not admits(state.budget, state.accounting, state.loss_through(path)):
             part = f" (part {path})" if path else ""
             raise TamperedLedgerError(f"The charges on account {name!r}{part} exceed its budget at entry {row.seq}.")
+
+
+def _check_draw(state: State, row: Row) -> None:
+    """A charge pays for what is drawn under it, with all that was drawn before."""
+    body = row.fields
+    entry, step, cost = body["charge"], body["step"], body.get("loss")
+    if entry not in state.charges or (entry, step) in state.releases:
+        raise tampered(state.name, row.seq)
+    if cost is None and step and state.charges[entry].fields["mechanism"] == PURSE:
+        return  # stored before draws told what they cost: there is nothing to add up, and nothing more is drawn
+    if not state.covers(entry, step, None if cost is None else Loss.from_json(cost)):
+        raise TamperedLedgerError(
+            f"What was drawn under entry {entry} of account {state.name!r} exceeds what it paid for at entry {row.seq}."
+        )
 
 
 def _reopen(address: str, sealed: bytes) -> Ledger:

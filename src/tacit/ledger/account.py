@@ -232,20 +232,35 @@ class Account:
         return fork[0].partition(":")[0] == fork[1].partition(":")[0]
 
     def store(
-        self, charge: Charge, step: int, label: str, payload: bytes, mechanism: str | None = None
+        self,
+        charge: Charge,
+        step: int,
+        label: str,
+        payload: bytes,
+        mechanism: str | None = None,
+        loss: Loss | None = None,
     ) -> tuple[bytes, Row]:
         """Keep the release of a charge; the first one stored is the one that everybody gets. For the gate.
 
-        ``mechanism`` names what was drawn, where the charge does not.
+        ``mechanism`` names what was drawn and ``loss`` is what it cost, where the charge does not tell. What the charge
+        does not pay for beside all that is stored for it already is refused, and is then not to be shown to anybody.
         """
         with self._writing() as (tx, state):
             row = state.releases.get((charge.entry, step))
             if row is not None:
                 return _checked(tx, row, label), row
+            if not state.covers(charge.entry, step, loss):
+                raise LedgerError(
+                    f"Step {step} of entry {charge.entry} of account {self.name!r} is not paid for by that entry "
+                    "beside what is stored for it. Nothing was released. Ask again from the first step, or for a "
+                    "new charge: pass fresh=True, or another version."
+                )
             digest = hashlib.sha256(payload).hexdigest()
             body: dict[str, Any] = {"charge": charge.entry, "step": step, "label": label, "sha256": digest}
             if mechanism is not None:
                 body["mechanism"] = mechanism
+            if loss is not None:
+                body["loss"] = loss.to_json()
             row = link(self.name, state.seq, state.hash, "release", body)
             tx.append(row, payload)
         return payload, row

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import multiprocessing
 import secrets
+from urllib.parse import unquote
 
 _NONCE, _TAG = 16, 32
 _SECRETS = {"password", "sslpassword", "oauth_client_secret"}
@@ -24,7 +25,8 @@ def without_password(url: str) -> str:
     authority, slash, path = rest.partition("/")
     user, at, hosts = authority.rpartition("@")
     place, mark, query = f"{user.partition(':')[0]}{at}{hosts}{slash}{path}".partition("?")
-    kept = [pair for pair in query.split("&") if pair.partition("=")[0].lower() not in _SECRETS]
+    # libpq reads percent signs in keys, too: pass%77ord is one.
+    kept = [pair for pair in query.split("&") if unquote(pair.partition("=")[0]).lower() not in _SECRETS]
     return f"{scheme}://{place}{mark if any(kept) else ''}{'&'.join(kept)}"
 
 

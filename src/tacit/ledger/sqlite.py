@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,8 @@ class SqliteStore(SqlStore):
             )
         if self._path is not None and not self._path.parent.is_dir():
             raise LedgerError(f"The folder of the ledger {self._path} does not exist. Create it first.")
+        if self._path is not None:
+            _make_private(self._path)
         target = ":memory:" if self._path is None else str(self._path)
         connection = sqlite3.connect(target, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA foreign_keys = ON")
@@ -88,6 +92,15 @@ class SqliteStore(SqlStore):
             return None
         what = "malformed text" if isinstance(error, UnicodeDecodeError) else str(error)
         return LedgerError(f"The ledger {self.url} cannot be used: {what}. {_remedy(what)}")
+
+
+def _make_private(path: Path) -> None:
+    """A new file, and with it its journal, is for its owner alone: it holds releases and a secret.
+
+    A file that is there is not opened: closing it would end the locks that this process has on it.
+    """
+    with suppress(OSError):  # SQLite tells what is wrong
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 def _remedy(what: str) -> str:

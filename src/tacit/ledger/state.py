@@ -193,6 +193,25 @@ class State:
             hash=row.hash,
         )
 
+    def covers(self, seq: int, step: int, loss: Loss | None) -> bool:
+        """Whether a charge pays for one more draw: one of its steps, or of a purse the next one, within its sum.
+
+        All draws stored for a purse are added up, whoever drew them. One that does not tell what it cost ends the sum.
+        """
+        body = self.charges[seq].fields
+        if body["mechanism"] != PURSE:
+            return 0 <= step < int(body["steps"])
+        if step == 0:
+            return True
+        before = [self.releases.get((seq, place)) for place in range(1, step)]
+        costs = [None if row is None else row.fields.get("loss") for row in before]
+        if loss is None or (seq, 0) in self.releases or None in costs:
+            return False
+        whole, total = Loss.from_json(body["loss"]), compose([*(Loss.from_json(cost) for cost in costs if cost), loss])
+        if whole.epsilon is None or total.epsilon is None:
+            return False
+        return total.epsilon <= whole.epsilon and total.delta <= whole.delta
+
     def _drawn(self, seq: int) -> Iterator[str]:
         """Mechanisms of the steps of a purse, in the order of their draws."""
         for step in itertools.count(1):

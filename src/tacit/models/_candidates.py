@@ -57,6 +57,11 @@ def black_boxes(models: list[Any]) -> list[BlackBoxClassifier]:
     return [part for model in models for part, _ in _payers(model) if isinstance(part, BlackBoxClassifier)]
 
 
+def seeded_inside(models: list[Any]) -> bool:
+    """Whether a black box has a seed inside, which is not replaced as its own is."""
+    return any(clone(box).set_params(random_state=None).is_seeded for box in black_boxes(models))
+
+
 def check_stated_costs(models: list[Any], epsilon: Fraction) -> None:
     """Refuse black boxes that cost more than their share of a fit, and cannot be told to cost less."""
     for model in models:

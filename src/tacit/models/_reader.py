@@ -18,6 +18,10 @@ from tacit.errors import ModelError
 
 Json = dict[str, Any]
 
+LARGEST = 2.0**200
+"""Of the numbers in an array. No weight that was ever released comes near it, and products and sums of a few such
+numbers are still finite: a weight that overflows beside another tells by that whether a row has both."""
+
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
@@ -106,6 +110,8 @@ class Reader:
             found = np.array(value, dtype=dtype)
         except (ValueError, OverflowError):
             raise self.error(f"{name!r} has rows of different lengths, or numbers that are too large") from None
+        if (np.abs(found.astype(np.float64)) > LARGEST).any():
+            raise self.error(f"{name!r} has numbers beyond ±2^200, which no release has: get it anew from its maker")
         if found.ndim != len(shape) and not (found.size == 0 and found.ndim == 1):
             raise self.error(f"{name!r} must have {len(shape)} dimension(s)")
         for sign, size in zip(shape, found.shape, strict=False):

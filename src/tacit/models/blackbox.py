@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from tacit._settings import settable, stated_cost, stated_epsilon
+from tacit._settings import all_inside, settable, stated_cost, stated_epsilon
 from tacit.desk.blackbox import check_payer, declared_rows, foreign, in_silence, pay_for_black_box
 from tacit.desk.checks import check_classes, check_state
-from tacit.desk.estimators import as_array
+from tacit.desk.estimators import PrivateEstimator, as_array
 from tacit.desk.parts import Named
 from tacit.errors import PrivacyError, TacitError, bad_parameter
 from tacit.ledger import Account
@@ -34,7 +34,8 @@ class BlackBoxClassifier(PrivateClassifier):
 
     The account pays first; only then does the model see the data. tacit cannot check what the model promises: the
     receipt says so. A parameter named ``epsilon`` (and ``delta``) of the model is set to what is paid. A model
-    without such a parameter that states a larger cost, by an attribute of that name, is refused.
+    without such a parameter that states a larger cost, by an attribute of that name, is refused; so is one made of
+    models that state more, such as a chain or a pipeline, which is told nothing. What these state is added up.
 
     A private row that the fitted model fails on has the lowest score in a curve, and counts as a wrong one in tuning.
 
@@ -98,8 +99,7 @@ class BlackBoxClassifier(PrivateClassifier):
         check_persons(getattr(self.account, "unit", Unit.row()), persons)
         classes, X, y, train = self.prepare(X, y)
         what = f"{_name(self.estimator)} as a black box"
-        simulation = self.random_state is not None
-        receipt = pay_for_black_box(OWNER, what, self.cost(), self.delta, self.account, simulation=simulation)
+        receipt = pay_for_black_box(OWNER, what, self.cost(), self.delta, self.account, simulation=self.is_seeded)
         self.estimator_ = self._trained(train, *declared_rows(X, y, classes))
         if not any(hasattr(self.estimator_, name) for name in ("predict_proba", "predict", "__call__")):
             expected = "a function that returns a model with predict_proba or predict, or a callable"
@@ -108,9 +108,13 @@ class BlackBoxClassifier(PrivateClassifier):
         return self
 
     def _trained(self, train: Train, X: Any, y: Any) -> Any:
-        """What the model learnt. Its own errors may quote rows, so that no more than their type is told."""
+        """What the model learnt. Its own errors may quote rows, so that no more than their type is told.
+
+        Nothing is told of its warnings, nor of how many there are.
+        """
         try:
-            return train(X, y)
+            with in_silence():
+                return train(X, y)
         except TacitError:
             raise
         except Exception as error:
@@ -129,9 +133,10 @@ class BlackBoxClassifier(PrivateClassifier):
         if isinstance(self.estimator, type) or not (hasattr(self.estimator, "fit") or callable(self.estimator)):
             expected = "a classifier with fit and predict_proba, or a function of X and y"
             raise bad_parameter(OWNER, "estimator", expected, _name(self.estimator))
-        if isinstance(self.estimator, PrivateClassifier) and getattr(self.estimator, "account", None) is not None:
-            remedy = "Pass the account to BlackBoxClassifier alone: both would be charged."
-            raise bad_parameter(OWNER, "estimator", "without an account of its own", _name(self.estimator), remedy)
+        for part in all_inside(self.estimator):
+            if isinstance(part, PrivateEstimator) and getattr(part, "account", None) is not None:
+                remedy = "Pass the account to BlackBoxClassifier alone: both would be charged."
+                raise bad_parameter(OWNER, "estimator", "without an account of its own", _name(part), remedy)
         X = foreign_input(self, Named.of(X).rows, reset=True)
         return classes, X, label_input(self, X, y), self._trainer()
 
@@ -140,11 +145,17 @@ class BlackBoxClassifier(PrivateClassifier):
         """No: a foreign model is written by the library that it is from."""
         return False
 
+    @property
+    def is_seeded(self) -> bool:
+        """Whether noise can be foretold: by the seed that is passed on, or one inside that nobody can be told of."""
+        inside = [] if "random_state" in settable(self.estimator) else all_inside(self.estimator)
+        parts = (part for part in inside if isinstance(part, PrivateEstimator))
+        return any(getattr(part, "random_state", None) is not None for part in (self, *parts))
+
     def _trainer(self) -> Train:
         """The model, or function, told what is paid for it; one that cannot be told must not state more."""
         paid = Budget(self.cost(), self.delta)  # foreign models are told floats
-        if stated_epsilon(self.estimator) is not None:
-            self.check_price(paid, OWNER, "estimator")
+        self.check_price(paid, OWNER, "estimator")
         wanted = {"epsilon": paid.epsilon, "delta": paid.delta, "random_state": self.random_state}
         known = settable(self.estimator)
         told = {name: value for name, value in wanted.items() if name in known}

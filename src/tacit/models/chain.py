@@ -91,6 +91,7 @@ class SelectingClassifier(PrivateClassifier):
     def _draws_anew(self) -> bool:
         return any(part is not None and part._draws_anew() for part in (self.classifier, self.selector))
 
+    @np.errstate(all="ignore")  # a warning, or an error where they are errors, would tell of a row
     def fit(self, X: Any, y: Any, *, persons: Any = None) -> SelectingClassifier:
         """Select, then train on what was selected."""
         owner = "SelectingClassifier"

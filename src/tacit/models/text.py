@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tacit.desk.counts import check_classes
+from tacit.desk.parts import Named
 from tacit.desk.text import score_texts, text_visit
 from tacit.errors import bad_parameter
 from tacit.ledger import Account
@@ -103,6 +104,7 @@ class TextClassifier(PrivateClassifier):
         if not 4 <= check_count(owner, "bits", self.bits) <= 22:
             raise bad_parameter(owner, "bits", "a whole number from 4 to 22", self.bits)
         prior = self._prior(owner)
+        check_public_text(self, X, owner)
         visit = text_visit(
             X,
             y,
@@ -133,3 +135,14 @@ class TextClassifier(PrivateClassifier):
         check_fitted(self)
         scores = score_texts(X, int(self.bits), self.rules_, "TextClassifier")
         return log_scores(scores, self.rules_, self.choice_, len(self.classes_))
+
+
+def check_public_text(model: Any, X: Any, owner: str) -> None:
+    """Refuse private rows that are said to be public: what is learnt from public texts has no noise.
+
+    Only the very same object is told; a copy of it, or a part, is up to whoever passes it.
+    """
+    public = getattr(model, "public_text", None)
+    if public is not None and (public is X or public is Named.of(X).rows):
+        remedy = "They would be learnt from without noise. Take texts that anybody may read."
+        raise bad_parameter(owner, "public_text", "other texts than the private ones", "the very same", remedy)

@@ -11,13 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from tacit.desk.blackbox import answers, pay_for_black_box
+from tacit.desk.blackbox import answers, in_silence, pay_for_black_box
 from tacit.desk.checks import check_state
 from tacit.desk.tuning import OWNER, exact_coin, labels_to_tune, no_rows, noisy_correct
 from tacit.errors import asked_of
 from tacit.ledger import Account
-from tacit.models._candidates import at_price, black_boxes, check_candidates, check_stated_costs
+from tacit.models._candidates import (
+    at_price,
+    black_boxes,
+    check_candidates,
+    check_stated_costs,
+    seeded_inside,
+)
 from tacit.models.chain import black_box_of, rehearse
+from tacit.models.text import check_public_text
 from tacit.privacy.budget import exact_epsilon
 from tacit.privacy.release import Receipt
 
@@ -38,6 +45,7 @@ class Tuned:
     receipt: Receipt
 
 
+@np.errstate(all="ignore")  # a warning, or an error where they are errors, would tell of a row
 def tune(
     candidates: Sequence[Any],
     X: Any,
@@ -82,13 +90,15 @@ def tune(
     """
     state = check_state(random_state, OWNER)
     models = check_candidates(candidates, account)
+    for model in models:
+        check_public_text(model, X, OWNER)
     run = exact_epsilon(epsilon, OWNER) / 3
     fit_epsilon, score_epsilon = run * (1 - SCORE_SHARE), run * SCORE_SHARE
     y = labels_to_tune(X, y)
     check_stated_costs(models, fit_epsilon)
     with asked_of(OWNER, epsilon):
         _rehearse(models, X, fit_epsilon, score_epsilon)
-    receipt = _pay(models, epsilon, account, simulation=state is not None)
+    receipt = _pay(models, epsilon, account, simulation=state is not None or seeded_inside(models))
     below = secrets.randbelow if state is None else random.Random(state).randrange
 
     def draw_seed() -> int | None:
@@ -111,7 +121,10 @@ def tune(
 
 def _guess(model: Any, X: Any) -> Any:
     """What a model takes rows for; a row that a black box fails on is taken for none of the classes."""
-    return model.predict(X) if black_box_of(model) is None else answers(model.predict, X, None)
+    if black_box_of(model) is not None:
+        return answers(model.predict, X, None)
+    with in_silence():
+        return model.predict(X)
 
 
 def _rehearse(models: list[Any], X: Any, fit_epsilon: Fraction, score_epsilon: Fraction) -> None:

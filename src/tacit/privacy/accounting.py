@@ -121,15 +121,19 @@ def compose_plan(losses: Sequence[Loss], delta: Fraction) -> Loss:
         if converted is not None:
             certificates.append((converted, target))
     if target > 0 and len(losses) > 1 and total.delta == 0 and total.epsilon is not None and total.epsilon < 100:
-        certificates.append((_pure_plan_epsilon([loss.epsilon or ZERO for loss in losses], target), target))
+        tight = _pure_plan_epsilon([loss.epsilon or ZERO for loss in losses], target)
+        certificates += [] if tight is None else [(tight, target)]
     if not certificates:
         return Loss(None, total.delta, total.rho)
     epsilon, used = min(certificates)
     return Loss(epsilon, used, total.rho)
 
 
-def _pure_plan_epsilon(epsilons: Sequence[Fraction], delta: Fraction) -> Fraction:
-    """Compose pure steps exactly enough: each is dominated by randomised response of the same ε."""
+def _pure_plan_epsilon(epsilons: Sequence[Fraction], delta: Fraction) -> Fraction | None:
+    """Compose pure steps exactly enough: each is dominated by randomised response of the same ε.
+
+    None where the tail of what is composed is beyond any ε, as it is for a δ below what double precision tells.
+    """
     from dp_accounting.pld import privacy_loss_distribution as pld
     from dp_accounting.pld.common import DifferentialPrivacyParameters
 
@@ -144,6 +148,8 @@ def _pure_plan_epsilon(epsilons: Sequence[Fraction], delta: Fraction) -> Fractio
     for other in distributions[1:]:
         combined = combined.compose(other)
     epsilon = combined.get_epsilon_for_delta(math.nextafter(float(delta), 0.0))
+    if not math.isfinite(epsilon):
+        return None
     return _round(_decimal(Fraction(float(epsilon)), _UP) * Decimal("1.000000001"), ROUND_CEILING)
 
 

@@ -219,26 +219,30 @@ class Purse:
     def release(self, statistic: AnyExact, mechanism: Mechanism, *, last: bool = False) -> Release:
         """Draw the next step. A purse that is walked again, step by step, gives the stored draws.
 
-        Draws are numbered, and each is stored with what it was: two walks over one charge agree as far as both go, so
-        that all draws under a charge are one sequence, whose sum each walk has checked. The last one closes the purse.
+        Draws are numbered, and each is stored with what it was and what it cost: a draw is shown to nobody unless all
+        that is stored for the charge is within it, whoever drew it. The last one closes the purse; so does an error.
         """
+        closed, self._closed = self._closed, True
         _check(self._account, statistic, mechanism)
         loss = mechanism.loss()
         total = compose([self._spent, loss])
         within = total.epsilon is not None and total.epsilon <= (self._limit.epsilon or 0)
-        if self._closed or not within or total.delta > self._limit.delta:
+        if closed or not within or total.delta > self._limit.delta:
             raise PrivacyError("This step is not covered by the purse, or the purse is closed. Nothing was drawn.")
-        self._spent, self._closed = total, last
+        self._spent = total
         self._drawn.append(mechanism.name)
         body = {"query": statistic.query, "loss": loss.to_json(), "mechanism": mechanism.name, "last": last}
         identity = canonical(_identity(statistic, mechanism, self._seed) | body)
         label = self._account.ledger.fingerprint(identity)
-        found = _finish(self._account, self._charge, len(self._drawn), label, statistic, mechanism, self._entropy)
+        number, entropy = len(self._drawn), self._entropy
+        found = _finish(self._account, self._charge, number, label, statistic, mechanism, entropy, loss)
+        self._closed = last
         if last:  # until then the charge reads "charged, not yet released"
             self._account.store(self._charge, 0, "closed", _pack(np.zeros(0, dtype=np.int64)))
         return found
 
 
+@np.errstate(all="ignore")  # a warning, or an error where they are errors, would tell of what is behind the seal
 def _finish(
     account: Account,
     charge: Charge,
@@ -247,12 +251,13 @@ def _finish(
     statistic: AnyExact,
     mechanism: Mechanism,
     entropy: _noise.Entropy,
+    loss: Loss | None = None,
 ) -> Release:
     """Return the stored release of a charge, or draw and store it first: one draw a charge, whoever asks."""
     found = account.stored(charge, step, label)
     if found is None:
         payload = _pack(*draw(statistic, mechanism, entropy))
-        found = account.store(charge, step, label, payload, mechanism.name)
+        found = account.store(charge, step, label, payload, mechanism.name, loss)
     payload, row = found
     values, keys = _unpack(payload)
     return Release(values, _receipt(account, charge, step, row.at, statistic, mechanism), keys)
