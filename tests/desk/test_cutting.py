@@ -138,11 +138,11 @@ def test_many_rows_bring_the_cuts_to_where_scores_are() -> None:
 
 
 LOOKS = [
-    ((3000, 3000), Fraction(1), 1, Fraction(1, 25)),  # noise of 25 rows
-    ((3000, 3000), Fraction(4), 1, Fraction(1, 100)),
+    ((3000, 3000), Fraction(1), 1, Fraction(1, 50)),
+    ((3000, 3000), Fraction(5, 2), 1, Fraction(1, 125)),
     ((10**4, 10**4), Fraction(100), 1, cutting.LOOK[0]),
-    ((10**5, 10**5), Fraction(1, 2), 1, cutting.LOOK[1]),  # of 50
-    ((10**6, 10**6), Fraction(49, 100), 1, 0),  # of more
+    ((10**5, 10**5), Fraction(1, 2), 1, cutting.LOOK[1]),
+    ((10**6, 10**6), Fraction(49, 100), 1, 0),
     ((900, 900), Fraction(1), 1, 0),  # few bins
     ((20_000, 20_000), Fraction(1), 2, cutting.LOOK[1]),
     ((20_000, 20_000), Fraction(1), 3, 0),
@@ -153,14 +153,14 @@ LOOKS = [
 def test_classes_are_looked_at_where_that_is_cheap(
     totals: tuple[int, int], epsilon: Fraction, rows: int, share: Fraction
 ) -> None:
-    """Where there are many bins, for noise of 25 rows if 4 % of ε buy it, and of 50 at most."""
+    """Where there are many bins, for noise of 50 rows, if 4 % of ε buy it."""
     unit = Unit.row() if rows == 1 else Unit.user("person", max_rows=rows)
     assert cutting.look_share(np.array(totals), epsilon, unit) == share
 
 
 def test_intervals_are_left_whole_where_a_class_is_all_but_absent() -> None:
     counts = np.array([[900, 49, 51, -30, 0], [800, 700, 60, 900, 3]])
-    assert cutting.one_sided(counts, 25.0).tolist() == [False, True, False, True, True]
+    assert cutting.one_sided(counts, 50.0).tolist() == [False, True, False, True, True]
 
 
 @given(st.lists(st.booleans(), max_size=40), st.randoms(use_true_random=False))
@@ -182,19 +182,14 @@ def test_splits_are_those_that_made_the_bins(halved: list[bool], order: Any) -> 
 
 @pytest.mark.parametrize("budget", [1.0, 0.5])
 def test_cuts_are_where_both_classes_are(budget: float) -> None:
-    """Classes that meet in a tenth of the rows: most bins are there, and the others keep the size of the first cuts."""
+    """Classes that meet in a tenth of the rows: bins are there, but for intervals that noise makes look mixed."""
     rng = np.random.default_rng(5)
     y = np.repeat([0, 1], [20_000, 20_000])
     scores = 1 / (1 + np.exp(-rng.normal(6 * y - 3, 1.8)))
-    found = tacit.roc_curve(y, scores, epsilon=budget, random_state=1).release
-    most = cutting.number_of_bins(found.totals, budget, Unit.row())
+    found = [tacit.roc_curve(y, scores, epsilon=budget, random_state=i).release for i in range(8)]
+    most = cutting.number_of_bins(found[0].totals, budget, Unit.row())
     assert most >= 32
-    assert len(found.depths) < 0.7 * most
-    assert set(found.depths.tolist()) == {cutting.LOOK_AFTER, most.bit_length() - 1}
-    assert ["classes in the first intervals" in step["what"] for step in found.receipt["steps"]] == [
-        False,
-        False,
-        True,
-        False,
-        False,
-    ]
+    assert np.mean([len(one.depths) for one in found]) < 0.7 * most
+    for one in found:
+        assert set(one.depths.tolist()) == {cutting.LOOK_AFTER, most.bit_length() - 1}
+        assert one.receipt["steps"][2]["what"] == "classes in the first intervals"

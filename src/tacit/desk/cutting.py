@@ -29,10 +29,9 @@ CROWDS, LEAST_CROWD = 8, 4  # so many crowds fill a usual bin; and how many rows
 SURELY, MORE_FOR_TIES, MOST_FOR_TIES = 3.0, 2, 32
 APART = 80  # rows times ε: from there on scores at the very ends of the range have bins of their own
 # After so many halvings both classes are looked at, if there are to be so many bins: an interval in which either class
-# has fewer rows than that many scales of the noise is left whole.
-LOOK_AFTER, LOOK_FROM, FEW_SCALES = 3, 32, 2.0
-LOOK = Fraction(5, 1000), Fraction(40, 1000)  # share of ε for that: at least, at most
-LOOK_NOISE, MOST_LOOK_NOISE = 25, 50  # scale of its noise, in rows: enough, and so much that little could be told
+# has fewer rows than the scale of the noise is left whole. That scale in rows, and the share of ε: at least, at most.
+LOOK_AFTER, LOOK_FROM, LOOK_NOISE = 3, 32, 50
+LOOK = Fraction(5, 1000), Fraction(40, 1000)
 CANDIDATES, FEWEST, TOGETHER = 1024, 128, 16384  # of an interval: at most, at least; of a level: about
 HEAVY = 64  # weight of a tuple of the smaller class
 FEWEST_BINS, MOST_BINS = 4, 256
@@ -148,11 +147,10 @@ def ties_share(totals: Ints, epsilon: Fraction, unit: Unit) -> Fraction:
 
 
 def look_share(totals: Ints, epsilon: Fraction, unit: Unit) -> Fraction:
-    """The share of ε for a look at both classes on the way; none where bins are few, or noise would hide too much."""
-    rate, (least, most) = epsilon / unit.max_rows, LOOK
-    if number_of_bins(totals, float(epsilon), unit) < LOOK_FROM or most * rate * MOST_LOOK_NOISE < 1:
-        return Fraction(0)
-    return min(max(1 / (LOOK_NOISE * rate), least), most)
+    """The share of ε for a look at both classes on the way; none where bins are few, or it would cost too much."""
+    enough, (least, most) = unit.max_rows / (LOOK_NOISE * epsilon), LOOK
+    few = number_of_bins(totals, float(epsilon), unit) < LOOK_FROM
+    return Fraction(0) if few or enough > most else max(enough, least)
 
 
 def one_sided(counts: Ints, noise: float) -> NDArray[np.bool_]:
@@ -160,7 +158,7 @@ def one_sided(counts: Ints, noise: float) -> NDArray[np.bool_]:
 
     The curve is next to a straight line there, while each count more has noise that all rates beyond it would feel.
     """
-    return np.asarray((counts < FEW_SCALES * noise).any(axis=0))
+    return np.asarray((counts < noise).any(axis=0))
 
 
 def a_crowd(totals: Ints, epsilon: Fraction, unit: Unit) -> int:

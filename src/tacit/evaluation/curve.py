@@ -38,7 +38,7 @@ BAND_LESS, BAND_MORE, MANY_ROWS, MOST_TENFOLD = 0.08, 0.12, 1000, 2.0
 # deviations of noise: where a bin begins to be full and where it is, the same for many rows of a class, and where a bin
 # is no longer empty.
 BLIND, BAND_BLIND, FULL, MANY, EMPTY = 0.5, 0.85, (20.0, 60.0), (60.0, 180.0), 2.5
-BAND_WHOLE = 0.05  # and where some bins were left whole: how the curve runs inside of them, only the model says
+BAND_WHOLE = 0.08  # and where some bins were left whole: how the curve runs inside of them, only the model says
 PLACES = 2.0  # rows that may go unseen beyond three, for each e-fold of bins beyond the fewest
 CERTAIN = 1.75  # standard deviations of its noise must a class total be above 0: noise alone is in 1 of 25 cases
 TAIL = 0.025  # of the pointwise intervals that a simultaneous band multiplies
