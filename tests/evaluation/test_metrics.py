@@ -236,15 +236,18 @@ def test_intervals_hold_at_thresholds_that_are_scores_of_many() -> None:
 
 @pytest.mark.parametrize("n", [60, 100, 300])
 def test_a_confusion_matrix_has_as_many_rows_as_the_test_set(n: int) -> None:
-    """Before, bins of about one row had too many in the middle: all together 6 to 8 % too many."""
+    """Before, bins of about one row had too many in the middle: all together 6 to 8 % too many.
+
+    Each of the four numbers is a median of draws whose mean is right, and so up to half a row too small.
+    """
     for seed in range(3):
         rng = np.random.default_rng(seed)
         y = (rng.random(n) < 0.3).astype(int)
         scores = 1 / (1 + np.exp(-rng.normal(2.0 * y - 1.5)))
         m = tacit.roc_curve(y, scores, epsilon=1e6, random_state=seed).metrics
         found = {name: estimate.value for name, estimate in m.confusion_matrix(0.5).items()}
-        assert sum(found.values()) == pytest.approx(n, rel=0.025)
-        assert found["tp"] + found["fn"] == pytest.approx(y.sum(), abs=1)
+        assert sum(found.values()) == pytest.approx(n, abs=2)
+        assert found["tp"] + found["fn"] == pytest.approx(y.sum(), abs=2)
 
 
 def test_a_perfect_classifier_may_be_perfect() -> None:
