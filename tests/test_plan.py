@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import tacit
-from tacit import ParameterError
+from tacit import ParameterError, plan
 from tacit.cli import main
 
 BASE = ["plan", "--rows", "3000", "--positives", "600", "--features", "200"]
@@ -43,11 +43,16 @@ def test_the_survey_comes_out_as_forecast() -> None:
     assert 0.6 < _width(y_test, scores, 1.0, range(5)) / found.auc_width < 1.6
 
 
-def test_curves_that_are_drawn_on_other_grids_are_put_on_one() -> None:
-    """Noise may look like scores at an end of the range: then the curve has knees, and more points than others."""
+def test_curves_that_are_drawn_on_other_grids_are_put_on_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise may look like ties: then the curve has knees, and more points than others."""
+    drawn, rng = plan._Case._curve, np.random.default_rng(0)
+    y = np.arange(1500) % 2
+    tied = tacit.roc_curve(y, (rng.random(1500) < 0.2 + 0.6 * y).astype(float), epsilon=1.0, random_state=0)
+    usual = tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, random_state=0)
+    assert len(tied.fpr) > len(usual.fpr)
+    monkeypatch.setattr(plan._Case, "_curve", lambda self, budget, seed: tied if seed else drawn(self, budget, seed))
     (found,) = tacit.forecast(rows=5_000, positives=2_000, features=100, epsilon=1.0).expected
-    usual = tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, random_state=0).fpr
-    assert len(found.fpr) > len(usual)
+    assert len(found.fpr) > len(usual.fpr)
     assert len(found.fpr) == len(found.low) == len(found.high)
     assert (np.diff(found.fpr) > 0).all()
     assert 0 < found.band_width < 1

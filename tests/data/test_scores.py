@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,45 @@ def test_sums_are_what_a_slow_count_says(rows: list[tuple[int, float | None]]) -
     found = open_exact(data.balances((np.array([0]), np.array([CELLS])), candidates, (2, 7), offsets))
     mass = 2 * table[0] + 7 * table[1]
     assert found.tolist() == [[3 - abs(mass[0] - mass[1] - mass[2]), -1 - abs(mass[0] + mass[1] - mass[2])]]
+
+
+LAYOUTS = np.array([[0, 20_000, 32_768, 50_000, CELLS], [0, 0, 1, 2, CELLS], [9, 9, 40_000, 65_000, 65_535]])
+
+
+def test_layouts_are_as_even_as_all_of_their_halves() -> None:
+    """Against a slow sum; one row more moves no layout by more than the sensitivity, and some by all of it."""
+    spots = (0.0, 0.2, 0.4, 0.6, 1.0)
+    places = cells_of(np.array(spots)).tolist()
+
+    def slow(rows: list[tuple[int, float]], offsets: list[int]) -> list[int]:
+        def weight(low: int, high: int) -> int:
+            return sum((2, 7)[y] for y, s in rows if low <= places[spots.index(s)] < high)
+
+        def uneven(cuts: list[int]) -> int:
+            if len(cuts) < 3:
+                return 0
+            half = len(cuts) // 2
+            here = abs(weight(cuts[0], cuts[half]) - weight(cuts[half], cuts[-1]))
+            return here + uneven(cuts[: half + 1]) + uneven(cuts[half:])
+
+        return [offset - uneven(layout) for offset, layout in zip(offsets, LAYOUTS.tolist(), strict=True)]
+
+    kinds, most = list(itertools.product((0, 1), spots)), 0
+    for rows in itertools.chain.from_iterable(itertools.combinations_with_replacement(kinds, n) for n in range(4)):
+        y, s = [y for y, _ in rows], [s for _, s in rows]
+        found = scores(y, s).laid_out(LAYOUTS, (2, 7), np.array([3, -1, 0]))
+        assert open_exact(found).tolist() == [slow(list(rows), [3, -1, 0])]
+        more = scores([*y, 1], [*s, 0.4]).laid_out(LAYOUTS, (2, 7), np.array([3, -1, 0]))
+        most = max(most, int(np.abs(open_exact(more) - open_exact(found)).max()))
+        assert found.sensitivity.linf == found.sensitivity.rows == 14
+    assert most == 14
+
+
+@pytest.mark.parametrize("cuts", [[0, 5, 3, 9, CELLS], [0, 5, 6, CELLS]])
+def test_layouts_that_do_not_halve_are_refused(cuts: list[int]) -> None:
+    """A row that is beside several cuts of a level would move a layout by more than it pays for."""
+    with pytest.raises(PrivacyError, match="halve"):
+        scores([1], [0.5]).laid_out(np.array([cuts]), (1, 1), np.zeros(1, dtype=int))
 
 
 @given(

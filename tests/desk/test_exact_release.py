@@ -29,6 +29,7 @@ from tests.privacy import noise_laws as laws
 
 SCORES = (0.0, 0.3, 1.0)
 FINER = (0.0, 0.3, 0.7, 1.0)  # two that are not at an end of the range
+LAYOUTS = np.array([[0.2, 0.5, 0.8], [0.1, 0.2, 0.3], [0.5, 0.5, 0.5], [0.35, 0.6, 0.9]])
 Rows = tuple[tuple[int, float], ...]
 
 
@@ -84,19 +85,31 @@ def outputs_with_a_look() -> Iterator[list[Any]]:
                 yield [(9, 2), tied, [first], [lower, upper, many, many], *([second] if parts else []), *third, count]
 
 
+def outputs_with_a_layout() -> Iterator[list[Any]]:
+    """The first two levels of cuts are one of four layouts; there is a third level if ties want more bins."""
+    for totals, tied in itertools.product(((0, 2), (9, 2), (2, 2)), (-3, 900)):
+        for layout, count in itertools.product(range(len(LAYOUTS)), (-7, 9)):
+            third = [] if tied < 0 else [[0, 2, 1, 0]]
+            yield [totals, tied, [layout], *third, count]
+
+
 def units(rows: int, scores: tuple[float, ...] = SCORES) -> list[Rows]:
     kinds = list(itertools.product((0, 1), scores))
     return list(itertools.combinations_with_replacement(kinds, rows))
 
 
-@pytest.mark.parametrize(("rows", "look"), [(1, False), (1, True), (2, False)])
-def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, rows: int, look: bool) -> None:
+@pytest.mark.parametrize(("rows", "way"), [(1, ""), (1, "look"), (1, "layout"), (2, ""), (2, "layout")])
+def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, rows: int, way: str) -> None:
     """Every data set of up to two units, and every unit added: log-ratios stay within ε and come close to it."""
     epsilon = 2.0
     monkeypatch.setattr(cutting, "CANDIDATES", 4)
     monkeypatch.setattr(cutting, "LEAST_CROWD", 1)  # else no such data set has ties
     monkeypatch.setattr(cutting, "APART", 7)  # else the ends of the range have no bins of their own on any path
-    monkeypatch.setattr(cutting, "LOOK_FROM", 4 if look else 1024)
+    monkeypatch.setattr(cutting, "LOOK_FROM", 4 if way == "look" else 1024)
+    monkeypatch.setattr(cutting, "LEVELS", 2 if way == "layout" else 1024)
+    monkeypatch.setattr(cutting, "STEERED", (0.0, math.inf))
+    monkeypatch.setattr(desk, "layouts", lambda *_: (LAYOUTS, np.log([0.4, 0.3, 0.2, 0.1])))
+    paths = {"": outputs, "look": outputs_with_a_look, "layout": outputs_with_a_layout}[way]
     monkeypatch.setattr(desk, "LOOK_AFTER", 1)
     unit = Unit.row() if rows == 1 else Unit.user("person", max_rows=rows)
     account = Ledger.open().account("tiny", budget=Budget(epsilon), unit=unit)
@@ -115,7 +128,7 @@ def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, r
 
         monkeypatch.setattr(desk, "Scores", cached)
         found = []
-        for answers in outputs_with_a_look() if look else outputs():
+        for answers in paths():
             told = Told(answers)
             monkeypatch.setattr(desk, "Purse", lambda *_, told=told, **__: told)
             desk.release_scores(

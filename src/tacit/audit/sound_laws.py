@@ -178,19 +178,37 @@ def _balances(data: Iterable[tuple[int, int]]) -> tuple[Vector, Vector]:
     return rows[0], rows[1]
 
 
-def _each_group(epsilon: float, _: Effort) -> Finding:
-    mechanism = SelectEach(epsilon)
-    kinds = list(itertools.product(range(4), (3, 1)))
+def _layouts(data: Iterable[tuple[int, int]]) -> tuple[Vector]:
+    """Five cells cut on two levels, in one of three ways."""
+    mass = np.zeros(6, dtype=np.int64)
+    for cell, weight in data:
+        mass[cell + 1] += weight
+    below = np.cumsum(mass)
+    a, b, c, d, e = below[[[0, 0, 0], [1, 1, 0], [2, 3, 1], [3, 4, 3], [5, 5, 5]]]
+    return (tuple((-np.abs(2 * c - a - e) - np.abs(2 * b - a - c) - np.abs(2 * d - c - e)).tolist()),)
+
+
+def _each_group(epsilon: float, _: Effort, *, together: bool = False) -> Finding:
+    mechanism, utilities = SelectEach(epsilon), _layouts if together else _balances
+    kinds = list(itertools.product(range(5 if together else 4), (3, 1)))
     cases = []
     for rows in (1, 2):
-        sensitivity = Sensitivity.of_balances(Bound(rows=rows, ones=1), 3, 6)
+        bound = Bound(rows=rows, ones=1)
+        sensitivity = Sensitivity.of_balances(bound, 3, 3, 2) if together else Sensitivity.of_balances(bound, 3, 6)
         law = cache(lambda u, s=sensitivity: choice_law(mechanism, s, np.array(u)))
         bases = [b for size in (0, 1, 2) for b in itertools.combinations_with_replacement(kinds, size)]
-        # Many tuples on both sides make one cut all but certain, which is where the loss is largest.
         many = math.ceil(40 * rows / epsilon)
-        bases += [((0, 3), (1, 3)) * many + ((0, 3),), ((0, 3), (1, 3), (2, 3), (3, 3)) * many + ((0, 3), (2, 3)) * 2]
+        if (
+            together
+        ):  # the first way is even on both levels, and one tuple more makes it worse and the second one better
+            bases += [(((0, 3), (1, 3), (2, 3)) * 4 + ((3, 3),) * 3 + ((4, 3),)) * many]
+        else:  # many tuples on both sides make one cut all but certain, which is where the loss is largest
+            bases += [
+                ((0, 3), (1, 3)) * many + ((0, 3),),
+                ((0, 3), (1, 3), (2, 3), (3, 3)) * many + ((0, 3), (2, 3)) * 2,
+            ]
         units = list(itertools.combinations_with_replacement(kinds, rows))
-        pairs = ((_balances(base), _balances(base + unit)) for base in bases for unit in units)
+        pairs = ((utilities(base), utilities(base + unit)) for base in bases for unit in units)
         cases.append(worst_pair(by_law(law), pairs, epsilon=epsilon))
     return _finding(_worst(cases), Budget(epsilon))
 
@@ -354,6 +372,7 @@ def _entries() -> Iterator[Entry]:
         ("discrete Gaussian noise", ("DiscreteGaussian",), _noise(lambda e: DiscreteGaussian(e, DELTA), DELTA)),
         ("selection", ("Selection",), _choice(_selections)),
         ("selection in each group", ("SelectEach",), _each_group),
+        ("selection of a layout of cuts", ("SelectEach",), partial(_each_group, together=True)),
         ("top-k by peeling", ("TopK",), _choice(_peelings, 60.0)),
         ("top-k in one shot", ("TopK",), _choice(lambda e: [TopK(e, 2, TopKMethod.ONE_SHOT)], 60.0, WIDE)),
         ("sparse vector, one answer", ("SparseVector",), _choice(lambda e: [SparseVector(e, 0, 1)], 60.0)),

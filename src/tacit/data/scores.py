@@ -158,6 +158,24 @@ class Scores:
         query = f"balance of candidate cuts ({candidates.shape[0]} × {candidates.shape[1]})"
         return self._seal(utilities, sensitivity, query, low, high, candidates, np.array(weights), offsets)
 
+    def laid_out(self, layouts: Ints, weights: tuple[int, int], offsets: Ints) -> Exact:
+        """Minus how far each layout is from cutting its rows, their halves and so on into halves of equal weight,
+        added up, plus public offsets.
+
+        A layout is a row of 2^k + 1 cells that ascend: the ends of the range and all cuts of k levels.
+        """
+        levels = (layouts.shape[1] - 1).bit_length() - 1
+        if layouts.shape[1] != (1 << levels) + 1 or (np.diff(layouts, axis=1) < 0).any():
+            raise PrivacyError("The cuts of a layout must ascend, and halve: else a row would be beside several.")
+        at = (weights[0] * self.__sums[0] + weights[1] * self.__sums[1])[layouts]
+        utilities = np.array(offsets, dtype=np.int64)
+        for half in (1 << level for level in range(levels)):
+            ends, cuts = at[:, :: 2 * half], at[:, half :: 2 * half]
+            utilities -= np.abs(2 * cuts - ends[:, :-1] - ends[:, 1:]).sum(axis=1)
+        sensitivity = Sensitivity.of_balances(self._bound, max(weights), len(layouts), levels)
+        query = f"balance of layouts of cuts ({len(layouts)}, {levels} levels)"
+        return self._seal(utilities[None], sensitivity, query, layouts, np.array(weights), offsets)
+
     def _seal(self, values: Ints, sensitivity: Sensitivity, query: str, *public: Ints) -> Exact:
         digest = hashlib.sha256(b"".join(part.tobytes() for part in public)).hexdigest()
         people = "" if self.unit.column is None else f", at most {self.unit.max_rows} row(s) of a person"

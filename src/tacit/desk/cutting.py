@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.desk.layouts import LEVELS
 from tacit.privacy.grid import CELLS, cells_of
 from tacit.privacy.unit import Unit
 
@@ -42,6 +43,7 @@ CALIBRATED = 0.2  # how far the first cut's peak is from the middle of the grid 
 FLAT, SHARP = 10.0, 6400.0  # a + b of the Beta(a, b) that is a peak: at least, and what is divided by nats squared
 EVEN_NATS, MOST_EVEN = 40.0, 0.5  # a preference's even part: nats over the first, at most the second
 LITTLE, PLENTY = 2.0, 10**6  # nats: fewer are as good as none, and more as infinitely many
+STEERED = 12.0, 120.0  # nats: from which on rows can steer a layout of the first cuts, and from which on each cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class Cutting:
         By how much rows can change the log-probability of cuts: of one on each level, together.
     middle : float
         Where on the grid, from 0 to 1, a calibrated classifier has the middle of its scores.
+    negatives : float
+        The share of negatives in all weight.
     """
 
     bins: int
@@ -68,6 +72,7 @@ class Cutting:
     look: Fraction
     nats: float
     middle: float
+    negatives: float
 
     @classmethod
     def of(cls, totals: Ints, noise: float, ties: tuple[int, float], epsilon: Fraction, unit: Unit) -> Cutting:
@@ -80,12 +85,25 @@ class Cutting:
         share = cutting_share(strength, bins.bit_length() - 1)
         nats = float(min(share * strength / 2, Fraction(PLENTY)))
         look = look_share(totals, epsilon, unit)
-        return cls(bins, weights, share, look, nats, middle_place(totals, noise))
+        heavy = np.multiply(_careful(totals, noise), weights)
+        negatives = float(heavy[0] / heavy.sum())
+        return cls(bins, weights, share, look, nats, middle_place(totals, noise), negatives)
 
     @property
     def depth(self) -> int:
         """How many times all intervals are halved."""
         return self.bins.bit_length() - 1
+
+    @property
+    def together(self) -> int:
+        """How many of these halvings are chosen together, as one of the public layouts."""
+        low, high = STEERED
+        return LEVELS if self.depth >= LEVELS and low <= self.nats < high else 0
+
+    @property
+    def first_place(self) -> float:
+        """Where on the grid, from 0 to 1, the first cut usually is."""
+        return 0.5 + CALIBRATED * (self.middle - 0.5)
 
     def preference(self, intervals: int, number: int) -> Floats:
         """Log-weights of equally spaced candidates in each interval, before any row is seen.
@@ -94,10 +112,7 @@ class Cutting:
         """
         x = np.arange(1, number + 1) / (number + 1)
         places = np.full(intervals, 0.5)
-        if intervals == 1:
-            places += CALIBRATED * (self.middle - 0.5)
-        else:
-            places[[0, -1]] = INWARD, 1 - INWARD
+        places[[0, -1]] = (INWARD, 1 - INWARD) if intervals > 1 else self.first_place
         even = even_part(self.nats)
         return np.stack([np.log(even + (1 - even) * _peak(x, place, self.nats)) for place in places])
 

@@ -1,8 +1,9 @@
 """Scores at the desk: labels and scores go in, noisy counts between private thresholds come out.
 
 The procedure is "balanced medians": noisy class totals, and a noisy number of tied rows; then thresholds that cut the
-test set into bins of about equal weight, by selections on a public grid; then noisy counts. Where there are many bins,
-a look at both classes on the way tells which intervals need no more cuts. Proof:
+test set into bins of about equal weight, by selections on a public grid: the first seven as one of many public
+layouts, unless rows are too few to steer that, all others one by one; then noisy counts. Where there are many bins, a
+look at both classes on the way tells which intervals need no more cuts. Proof:
 ``docs/proofs/roc.md``. Everything that is decided here follows from public parameters and earlier releases.
 """
 
@@ -28,6 +29,7 @@ from tacit.desk.cutting import (
     one_sided,
     ties_share,
 )
+from tacit.desk.layouts import layouts
 from tacit.desk.noise import additive_noise, noise_scale
 from tacit.desk.payer import one_off
 from tacit.ledger import Account
@@ -41,6 +43,7 @@ from tacit.privacy.unit import Bound, Sensitivity
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+NAME = "ROC curve by balanced medians, ties, ends, layouts and a look"
 TOTALS = Fraction(3, 100)  # share of ε; ties, thresholds and the look get those of their plan, the counts the rest
 LEAST_FOR_COUNTS = 1 - TOTALS - max(TIES) - MOST - max(LOOK)
 
@@ -127,7 +130,7 @@ def release_counted(
 ) -> Binned:
     """Release scores that were counted by class and cell."""
     unit = account.unit
-    name = f"ROC curve by balanced medians, ties, ends and a look, scores in [{score_range[0]:g}, {score_range[1]:g}]"
+    name = f"{NAME}, scores in [{score_range[0]:g}, {score_range[1]:g}]"
     epsilon, sensitivity = budget.exact_epsilon, Sensitivity.of_row_counts(Bound(rows=unit.max_rows, ones=1))
     counting = DiscreteLaplace(TOTALS * epsilon)
     # An ε too small for any noise is refused before it is charged: the least share is that of ties.
@@ -143,8 +146,11 @@ def release_counted(
     plan = Cutting.of(first.values, float(counting.scale(sensitivity)), (tied, tied_scale), epsilon, unit)
     level = SelectEach(plan.share * epsilon / plan.depth)
     cuts = np.array([1, CELLS - 1] if apart else [0, CELLS])
-    depths, halved, steps = np.zeros(1, dtype=np.int64), np.ones(1, dtype=bool), [first, second]
-    for depth in range(plan.depth):
+    if plan.together:
+        cuts = _lay_out(purse, scores, cuts, plan, level)
+    steps, halved = [first, second], np.ones(len(cuts) - 1, dtype=bool)
+    depths = np.full(len(halved), plan.together)
+    for depth in range(plan.together, plan.depth):
         if plan.look and depth == LOOK_AFTER:
             glance = DiscreteLaplace(plan.look * epsilon)
             steps.append(purse.release(scores.counts((cuts, cuts)), glance))
@@ -170,8 +176,22 @@ def release_counted(
         gaussian=gaussian,
         weights=plan.weights,
         level_rate=float(level.epsilon) / (2 * max(plan.weights) * unit.max_rows),
-        receipt=_receipt(last, budget, steps, level, plan.depth),
+        receipt=_receipt(last, budget, steps, level, plan),
     )
+
+
+def _lay_out(purse: Purse, scores: Scores, cuts: Ints, plan: Cutting, level: SelectEach) -> Ints:
+    """Choose the first cuts together, as one of the public layouts, with the ε of their levels."""
+    low, high = cuts
+    places, preference = layouts(plan.first_place, plan.negatives)
+    inner = np.rint(low + places * (high - low)).astype(np.int64)
+    laid = np.pad(inner, ((0, 0), (1, 1)), constant_values=((0, 0), (low, high)))
+    mechanism = SelectEach(plan.together * level.epsilon)
+    bound = Bound(rows=scores.unit.max_rows, ones=1)
+    rate = mechanism.rate(Sensitivity.of_balances(bound, max(plan.weights), len(laid), plan.together))
+    offsets = np.rint(preference / float(rate)).astype(np.int64)
+    chosen = purse.release(scores.laid_out(laid, plan.weights, offsets), mechanism).values
+    return np.asarray(laid[chosen[0]])
 
 
 def _halve(
@@ -189,18 +209,17 @@ def _halve(
     return np.sort(np.concatenate([cuts, middles]))
 
 
-def _receipt(last: Release, budget: Budget, counted: list[Release], level: SelectEach, depth: int) -> Receipt:
+def _receipt(last: Release, budget: Budget, counted: list[Release], level: SelectEach, plan: Cutting) -> Receipt:
     """One receipt for the whole procedure, with its steps."""
     names = ("class totals", "tied rows", "classes in the first intervals")
     *before, count = (
         {"what": what, "mechanism": one.receipt["mechanism"], "noise": one.receipt["noise"]}
         for what, one in zip((*names[: len(counted)], "counts by class and bin"), (*counted, last), strict=True)
     )
-    cuts = {"what": f"thresholds, {depth} level(s)", "mechanism": level.name, "epsilon_a_level": float(level.epsilon)}
+    what = f"thresholds, {plan.depth} level(s)" + (f", the first {plan.together} together" if plan.together else "")
+    cuts = {"what": what, "mechanism": level.name, "epsilon_a_level": float(level.epsilon)}
     steps = [*before, cuts, count]
-    return whole_receipt(
-        last, budget, "ROC curve by balanced medians, ties, ends and a look", steps, "docs/proofs/roc.md"
-    )
+    return whole_receipt(last, budget, NAME, steps, "docs/proofs/roc.md")
 
 
 def whole_receipt(last: Release, budget: Budget, mechanism: str, steps: list[dict[str, Any]], proof: str) -> Receipt:

@@ -235,15 +235,17 @@ class Sensitivity:
         return replace(unit, why=why, proof=None)
 
     @classmethod
-    def of_balances(cls, bound: Bound, weight: int, candidates: int) -> Sensitivity:
+    def of_balances(cls, bound: Bound, weight: int, candidates: int, levels: int = 1) -> Sensitivity:
         """Minus the difference in weight between the two sides of each candidate cut, a row for each group of tuples.
 
-        A tuple of at most ``weight`` lies in one group, and on one side of each of its ``candidates`` cuts.
+        A tuple of at most ``weight`` lies in one group, and on one side of each of its ``candidates`` cuts. If
+        candidates are cuts on several ``levels``, it lies beside one of them on each.
         """
-        m, w = bound.rows, check_count("Sensitivity", "weight", weight)
-        most = check_count("Sensitivity", "candidates", candidates) * m * w
-        why = f"{m} row(s) a unit, each moving the balances of one group by at most its weight {w}"
-        return cls(l1=most, l2_squared=most * m * w, linf=m * w, monotone=False, why=why, rows=m * w)
+        m, w, k = bound.rows, check_count("Sensitivity", "weight", weight), check_count("Sensitivity", "levels", levels)
+        step, number = m * w * k, check_count("Sensitivity", "candidates", candidates)
+        on = f" on each of {k} levels" if k > 1 else ""
+        why = f"{m} row(s) a unit, each moving the balances of one group by at most its weight {w}{on}"
+        return cls(l1=number * step, l2_squared=number * step**2, linf=step, monotone=False, why=why, rows=step)
 
     @classmethod
     def of_level_counts(cls, bound: Bound, levels: int, *, signed: bool = False) -> Sensitivity:
