@@ -108,6 +108,7 @@ def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, r
     monkeypatch.setattr(cutting, "LOOK_FROM", 4 if way == "look" else 1024)
     monkeypatch.setattr(cutting, "LEVELS", 2 if way == "layout" else 1024)
     monkeypatch.setattr(cutting, "STEERED", (0.0, math.inf))
+    monkeypatch.setattr(cutting, "BOTH", 0.0)
     monkeypatch.setattr(desk, "layouts", lambda *_: (LAYOUTS, np.log([0.4, 0.3, 0.2, 0.1])))
     paths = {"": outputs, "look": outputs_with_a_look, "layout": outputs_with_a_layout}[way]
     monkeypatch.setattr(desk, "LOOK_AFTER", 1)

@@ -44,6 +44,7 @@ FLAT, SHARP = 10.0, 6400.0  # a + b of the Beta(a, b) that is a peak: at least, 
 EVEN_NATS, MOST_EVEN = 40.0, 0.5  # a preference's even part: nats over the first, at most the second
 LITTLE, PLENTY = 2.0, 10**6  # nats: fewer are as good as none, and more as infinitely many
 STEERED = 12.0, 120.0  # nats: from which on rows can steer a layout of the first cuts, and from which on each cut
+BOTH = 0.2  # of all weight must be in either class for that: else the cuts that matter are at an end, among few rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ class Cutting:
     def together(self) -> int:
         """How many of these halvings are chosen together, as one of the public layouts."""
         low, high = STEERED
-        return LEVELS if self.depth >= LEVELS and low <= self.nats < high else 0
+        steered = low <= self.nats < high and BOTH <= self.negatives <= 1 - BOTH
+        return LEVELS if steered and self.depth >= LEVELS else 0
 
     @property
     def first_place(self) -> float:

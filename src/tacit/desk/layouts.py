@@ -25,14 +25,15 @@ GAPS, WITH_GAP = (0.7, 1.4, 2.1), 0.15  # between two heaps, to either side; and
 USUAL, BROAD, UNUSUAL = (0.4, 0.35, 0.35), (1.0, 0.8, 0.5), 0.4
 
 
-@lru_cache(maxsize=1 << LEVELS)
-def _around_the_first(below: int) -> tuple[Floats, Floats]:
+@lru_cache(maxsize=(1 << LEVELS) + 1)
+def _around_the_first(parting: int) -> tuple[Floats, Floats]:
     """Log-odds of all cuts, beside those of the first one's usual place, and logarithms of how common each layout is.
 
-    Gaps have so many cuts ``below`` them. Places are the closer the smaller the spread.
+    The cut of that number stands in the middle of gaps. Places are the closer the smaller the spread.
     """
-    quantile = logit(np.arange(1, 1 << LEVELS) / (1 << LEVELS))
-    side, beside = np.sign(quantile), np.where(np.arange(len(quantile)) < below, -1.0, 1.0)
+    numbers = np.arange(1, 1 << LEVELS)
+    quantile = logit(numbers / (1 << LEVELS))
+    side, beside = np.sign(quantile), np.sign(numbers - parting)
     layouts, weights = [], []
     for spread in SPREADS:
         step = min(max(STEP * USUAL_SPREAD * np.exp(spread), LEAST_STEP), MOST_STEP)
@@ -56,5 +57,5 @@ def layouts(first: float, negatives: float) -> tuple[Floats, Floats]:
     ``first`` is where the first cut usually is. ``negatives``, the share of their weight, is where classes that are all
     but apart have a gap.
     """
-    around, weights = _around_the_first(int(negatives * (1 << LEVELS)))
+    around, weights = _around_the_first(round(negatives * (1 << LEVELS)))
     return expit(logit(first) + around), weights
