@@ -86,11 +86,17 @@ def outputs_with_a_look() -> Iterator[list[Any]]:
 
 
 def outputs_with_a_layout() -> Iterator[list[Any]]:
-    """The first two levels of cuts are one of four layouts; there is a third level if ties want more bins."""
-    for totals, tied in itertools.product(((0, 2), (9, 2), (2, 2)), (-3, 900)):
+    """Both levels of cuts are one of four layouts."""
+    for totals, layout, count in itertools.product(((0, 2), (9, 2), (2, 2)), range(len(LAYOUTS)), (-7, 9)):
+        yield [totals, -3, [layout], count]
+
+
+def outputs_with_a_layout_and_cuts() -> Iterator[list[Any]]:
+    """The first cut is one of four layouts, and two others follow."""
+    picks = range(cutting.CANDIDATES - 1)
+    for totals, *second in itertools.product(((0, 2), (9, 2), (2, 2)), picks, picks):
         for layout, count in itertools.product(range(len(LAYOUTS)), (-7, 9)):
-            third = [] if tied < 0 else [[0, 2, 1, 0]]
-            yield [totals, tied, [layout], *third, count]
+            yield [totals, -3, [layout], list(second), count]
 
 
 def units(rows: int, scores: tuple[float, ...] = SCORES) -> list[Rows]:
@@ -98,7 +104,9 @@ def units(rows: int, scores: tuple[float, ...] = SCORES) -> list[Rows]:
     return list(itertools.combinations_with_replacement(kinds, rows))
 
 
-@pytest.mark.parametrize(("rows", "way"), [(1, ""), (1, "look"), (1, "layout"), (2, ""), (2, "layout")])
+@pytest.mark.parametrize(
+    ("rows", "way"), [(1, ""), (1, "look"), (1, "layout"), (1, "first"), (2, ""), (2, "layout"), (2, "first")]
+)
 def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, rows: int, way: str) -> None:
     """Every data set of up to two units, and every unit added: log-ratios stay within ε and come close to it."""
     epsilon = 2.0
@@ -106,11 +114,13 @@ def test_the_release_is_as_private_as_it_says(monkeypatch: pytest.MonkeyPatch, r
     monkeypatch.setattr(cutting, "LEAST_CROWD", 1)  # else no such data set has ties
     monkeypatch.setattr(cutting, "APART", 7)  # else the ends of the range have no bins of their own on any path
     monkeypatch.setattr(cutting, "LOOK_FROM", 4 if way == "look" else 1024)
-    monkeypatch.setattr(cutting, "LEVELS", 2 if way == "layout" else 1024)
+    monkeypatch.setattr(cutting, "LEVELS", {"layout": 2, "first": 1}.get(way, 64))
     monkeypatch.setattr(cutting, "STEERED", (0.0, math.inf))
     monkeypatch.setattr(cutting, "BOTH", 0.0)
-    monkeypatch.setattr(desk, "layouts", lambda *_: (LAYOUTS, np.log([0.4, 0.3, 0.2, 0.1])))
-    paths = {"": outputs, "look": outputs_with_a_look, "layout": outputs_with_a_layout}[way]
+    laid = LAYOUTS[:, 1:2] if way == "first" else LAYOUTS
+    monkeypatch.setattr(desk, "layouts", lambda *_: (laid, np.log([0.4, 0.3, 0.2, 0.1])))
+    ways = {"": outputs, "look": outputs_with_a_look, "layout": outputs_with_a_layout}
+    paths = ways.get(way, outputs_with_a_layout_and_cuts)
     monkeypatch.setattr(desk, "LOOK_AFTER", 1)
     unit = Unit.row() if rows == 1 else Unit.user("person", max_rows=rows)
     account = Ledger.open().account("tiny", budget=Budget(epsilon), unit=unit)

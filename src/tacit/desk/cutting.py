@@ -65,6 +65,9 @@ class Cutting:
         Where on the grid, from 0 to 1, a calibrated classifier has the middle of its scores.
     negatives : float
         The share of negatives in all weight.
+    together : int
+        How many of the halvings are chosen together, as one of the public layouts. None where most rows are surely
+        tied: a few scores lie anywhere.
     """
 
     bins: int
@@ -74,13 +77,15 @@ class Cutting:
     nats: float
     middle: float
     negatives: float
+    together: int
 
     @classmethod
     def of(cls, totals: Ints, noise: float, ties: tuple[int, float], epsilon: Fraction, unit: Unit) -> Cutting:
         """The plan for noisy class totals with that scale of noise, ties with theirs, and the ε of the whole curve."""
         bins, weights = number_of_bins(totals, float(epsilon), unit), class_weights(totals, noise)
         tied, tied_scale = ties
-        if tied - SURELY * tied_scale > max(int(totals.sum()), 1) / 2:
+        surely_tied = tied - SURELY * tied_scale > max(int(totals.sum()), 1) / 2
+        if surely_tied:
             bins = max(bins, min(MORE_FOR_TIES * bins, MOST_FOR_TIES))
         strength = steering(totals, weights, epsilon / unit.max_rows)
         share = cutting_share(strength, bins.bit_length() - 1)
@@ -88,19 +93,13 @@ class Cutting:
         look = look_share(totals, epsilon, unit)
         heavy = np.multiply(_careful(totals, noise), weights)
         negatives = float(heavy[0] / heavy.sum())
-        return cls(bins, weights, share, look, nats, middle_place(totals, noise), negatives)
+        together = 0 if surely_tied else levels_together(bins, nats, negatives)
+        return cls(bins, weights, share, look, nats, middle_place(totals, noise), negatives, together)
 
     @property
     def depth(self) -> int:
         """How many times all intervals are halved."""
         return self.bins.bit_length() - 1
-
-    @property
-    def together(self) -> int:
-        """How many of these halvings are chosen together, as one of the public layouts."""
-        low, high = STEERED
-        steered = low <= self.nats < high and BOTH <= self.negatives <= 1 - BOTH
-        return LEVELS if steered and self.depth >= LEVELS else 0
 
     @property
     def first_place(self) -> float:
@@ -117,6 +116,13 @@ class Cutting:
         places[[0, -1]] = (INWARD, 1 - INWARD) if intervals > 1 else self.first_place
         even = even_part(self.nats)
         return np.stack([np.log(even + (1 - even) * _peak(x, place, self.nats)) for place in places])
+
+
+def levels_together(bins: int, nats: float, negatives: float) -> int:
+    """How many halvings are chosen together: three or none."""
+    low, high = STEERED
+    steered = low <= nats < high and BOTH <= negatives <= 1 - BOTH
+    return LEVELS if steered and bins >= 1 << LEVELS else 0
 
 
 def even_part(nats: float) -> float:
