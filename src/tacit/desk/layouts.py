@@ -18,9 +18,9 @@ Floats = NDArray[np.float64]
 
 LEVELS = 3  # halvings that a layout stands for
 USUAL_SPREAD = 0.74  # of places on log-odds: where cuts are if no row is seen
-PLACES, STEP, LEAST_STEP, MOST_STEP = 2.4, 0.25, 0.02, 0.2  # as far to either side; in spreads; at least, at most
+PLACES, STEP, LEAST_STEP, MOST_STEP = 2.4, 0.12, 0.01, 0.1  # as far to either side; in spreads; at least, at most
 SPREADS, SKEWS = np.linspace(-2.3, 1.2, 12), np.linspace(-0.9, 0.9, 7)  # logarithms, beside the usual ones
-GAPS, WITH_GAP = (0.7, 1.4, 2.1), 0.15  # between two heaps, to either side; and how common any is
+GAP, WITH_GAP = 1.2, 0.12  # between two heaps, to either side; and how common it is
 # Deviations of places, spreads and skews: usual ones, and broad ones, which are so common.
 USUAL, BROAD, UNUSUAL = (0.4, 0.35, 0.35), (1.0, 0.8, 0.5), 0.4
 
@@ -43,7 +43,7 @@ def _around_the_first(parting: int) -> tuple[Floats, Floats]:
                 step * np.exp(-((place[:, 0] / a) ** 2 + (spread / b) ** 2 + (skew / c) ** 2) / 2)
                 for a, b, c in (USUAL, BROAD)
             )
-            for gap, common in ((0.0, 1 - WITH_GAP), *((gap, WITH_GAP / len(GAPS)) for gap in GAPS)):
+            for gap, common in ((0.0, 1 - WITH_GAP), (GAP, WITH_GAP)):
                 spreads = USUAL_SPREAD * np.exp(spread - side * skew)
                 layouts.append(place + spreads * quantile + beside * gap)
                 weights.append(np.stack([usual, broad]) * common)
