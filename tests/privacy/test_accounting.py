@@ -151,14 +151,17 @@ def test_without_delta_there_is_no_conversion() -> None:
 @given(rhos, deltas)
 @settings(max_examples=20)
 def test_dp_accounting_converts_alike(rho: Fraction, delta: Fraction) -> None:
-    """Its accountant, given many orders, comes close from above, or below only by its KL bound at a large δ."""
+    """Its accountant, given many orders, comes close from above, or below only by its KL bound at a large δ.
+
+    Next to ε = 0 the grid of its orders is too coarse by some 1e-7.
+    """
     orders = 1 + np.exp(np.linspace(math.log(0.011), 16, 2_000))
     theirs, _ = dp_accounting.rdp.compute_epsilon(orders, orders * float(rho), float(delta))
     ours = epsilon_within(rho, delta)
     assert ours is not None
     if theirs > 0:
         assert float(ours) <= theirs * (1 + 1e-9)
-        assert float(ours) >= theirs * (1 - 1e-3) - 1e-9
+        assert float(ours) >= theirs * (1 - 1e-3) - 1e-6
 
 
 # -- plans ------------------------------------------------------------------------------------------------------------
