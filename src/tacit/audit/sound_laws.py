@@ -198,11 +198,11 @@ def _each_group(epsilon: float, _: Effort, *, together: bool = False) -> Finding
         law = cache(lambda u, s=sensitivity: choice_law(mechanism, s, np.array(u)))
         bases = [b for size in (0, 1, 2) for b in itertools.combinations_with_replacement(kinds, size)]
         many = math.ceil(40 * rows / epsilon)
-        if (
-            together
-        ):  # the first way is even on both levels, and one tuple more makes it worse and the second one better
+        if together:
+            # The first way is even on both levels, and one tuple more makes it worse and the second one better.
             bases += [(((0, 3), (1, 3), (2, 3)) * 4 + ((3, 3),) * 3 + ((4, 3),)) * many]
-        else:  # many tuples on both sides make one cut all but certain, which is where the loss is largest
+        else:
+            # Many tuples on both sides make one cut all but certain, which is where the loss is largest.
             bases += [
                 ((0, 3), (1, 3)) * many + ((0, 3),),
                 ((0, 3), (1, 3), (2, 3), (3, 3)) * many + ((0, 3), (2, 3)) * 2,
