@@ -5,12 +5,15 @@ A message names the parameter, what was expected, what came, and what to do abou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from tacit.privacy.budget import Budget
+
+Answer = TypeVar("Answer")
+Otherwise = TypeVar("Otherwise")
 
 
 class TacitError(Exception):
@@ -87,6 +90,19 @@ class BudgetError(TacitError):
 
 def _rebuild_budget_error(message: str, requested: Budget, remaining: Budget, lacking: Budget) -> BudgetError:
     return BudgetError(message, requested=requested, remaining=remaining, lacking=lacking)
+
+
+def unless_it_fails(ask: Callable[[], Answer], otherwise: Otherwise) -> Answer | Otherwise:
+    """What foreign code answers, or ``otherwise`` where it fails: an error would tell of the row that it was asked of.
+
+    It may fail in any way: by leaving the program, or by a panic of Rust, which is no ``Exception``. Ctrl-C ends it.
+    """
+    try:
+        return ask()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return otherwise
 
 
 def bad_parameter(owner: str, name: str, expected: str, got: object, remedy: str = "") -> ParameterError:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import tacit
@@ -97,6 +99,43 @@ def test_rows_of_a_sequence_are_rows() -> None:
     assert words.predict(collections.deque(["win", 7])).shape == (2,)
 
 
+FRAMES: list[Callable[[list[Any]], Any]] = [
+    lambda y: pl.DataFrame({"y": y}),
+    lambda y: pd.DataFrame({"y": pd.array(y, dtype="Int64")}),
+    lambda y: pd.DataFrame({"y": pd.array(y, dtype="int64[pyarrow]")}),
+    lambda y: pa.table({"y": y}),
+]
+
+
+@pytest.mark.parametrize("frame", FRAMES, ids=["Polars", "pandas", "Arrow in pandas", "Arrow"])
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_labels_in_a_frame_of_one_column_keep_their_type(frame: Callable[[list[Any]], Any]) -> None:
+    """numpy made floats of them beside a gap, in which whole numbers above 2^53 are merged: all rows were lost."""
+    y = [2**60 + 1] * 50 + [2**60 + 2] * 50
+    for labels in (y, [*y, None]):
+        model = tacit.BernoulliNB(1000.0, classes=(str(2**60 + 1), str(2**60 + 2)), random_state=0)
+        assert model.fit(np.ones((len(labels), 2)), frame(labels)).class_count_.tolist() == [50, 50]
+
+
+TEXTS: list[tuple[Any, Any]] = [
+    (pd.Series([np.nan, np.nan]), pd.Series([np.nan, np.nan, "my PIN is 4711"])),
+    (pd.Series([1234, 77]), pd.Series([1234, 77, "call me"])),
+    (pl.Series([None, None]), pl.Series([None, None, "a"])),
+    (pl.Series([1234, 77]), pl.Series(["1234", "77", "a"])),
+    (np.array([1234, 77]), np.array([1234, 77, "a"])),
+    (np.array([]), np.array(["a"])),
+    (pl.Series([]), pl.Series(["a"])),
+]
+
+
+@pytest.mark.parametrize(("few", "more"), TEXTS, ids=lambda column: str(column.dtype))
+def test_a_column_without_a_text_is_one_of_texts_too(few: Any, more: Any) -> None:
+    """As a file is read in which nobody wrote one: the fit was refused, for nothing, if and only if no row has one."""
+    for column in (few, more):
+        model = tacit.TextClassifier(1.0, bits=6, random_state=0).fit(column, [0, 1, 0][: len(column)])
+        assert len(model.predict(column)) == len(column)
+
+
 class Zone(dt.tzinfo):
     def utcoffset(self, moment: dt.datetime | None) -> dt.timedelta:
         raise RuntimeError("HIV positive")
@@ -135,7 +174,17 @@ class Pairs(dict[Any, Any]):
         raise RuntimeError("HIV positive")
 
 
+class Panic(BaseException):
+    """As one of Rust's, which is no Exception."""
+
+
+class Panicking:
+    def __repr__(self) -> str:
+        raise Panic("HIV positive")
+
+
 RAISING = [
+    Panicking(),
     dt.time(1, tzinfo=Zone()),
     dt.datetime(2020, 1, 1, tzinfo=Zone()),
     Array(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import deque
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,16 @@ def test_a_number_that_signals_is_no_warning(kind: str, recwarn: pytest.Warnings
 
 
 NUMBERS, LONG = [0.25, 0.5], 2**60
+
+
+class Dead:
+    """Raises whatever it is asked, as a weak reference does to what is gone."""
+
+    @property
+    def __class__(self) -> Any:
+        raise ReferenceError
+
+
 PAIRS: dict[str, tuple[Any, Any]] = {
     "text of pandas": (pd.Series([0.25, 0.5]), pd.Series(["0.25", "0.5", "?"])),
     "text of Polars": (pl.Series([0.25, 0.5]), pl.Series(["0.25", "0.5", "?"])),
@@ -76,6 +87,12 @@ PAIRS: dict[str, tuple[Any, Any]] = {
     "long and sparse": (pd.Series(pd.arrays.SparseArray([0, 1])), pd.Series(pd.arrays.SparseArray([0, 1, LONG]))),
     "none of pandas": (pd.Series([], dtype=object), pd.Series([0.5], dtype=object)),
     "a deque": (deque([0.25, 0.5]), deque([0.25, 0.5, "?"])),
+    "roots": (np.emath.sqrt([0.25, 0.5]), np.emath.sqrt([0.25, 0.5, -1.0])),
+    "complex of pandas": (pd.Series([0.25, 0.5]), pd.Series([0.25, 0.5, 1j])),
+    "bytes of numpy": (np.array([0.25, 0.5]), np.array([0.25, 0.5, b"?"])),
+    "objects of Polars": (pl.Series([0.25, 0.5]), pl.Series([0.25, 0.5, b"?"], dtype=pl.Object)),
+    "bytes": (pa.array([b"0.25", b"0.5"]), pa.array([b"0.25", b"0.5", b"?"])),
+    "what cannot be asked": ([Fraction(1, 4), 0.5], [Fraction(1, 4), 0.5, Dead()]),
 }
 
 
@@ -89,7 +106,6 @@ def test_one_more_score_refuses_no_other(few: Any, more: Any) -> None:
 DECLARED: list[Any] = [
     np.array([], dtype="M8[s]"),
     np.array([1], dtype="m8[s]"),
-    np.array([1j]),
     np.array([(1, 2)], dtype="i4,i4"),
     pd.Series(pd.to_datetime(["2020-01-01"])).dt.tz_localize("UTC"),
     pl.Series([dt.date(2020, 1, 1)]),
@@ -104,6 +120,12 @@ def test_a_column_declared_as_something_else_is_refused_with_any_rows_and_none(s
     for part in (scores, scores[:0]):
         with pytest.raises(ParameterError, match="'y_score' parameter of roc_curve must be real numbers"):
             below([1] * len(part), part)
+
+
+def test_one_more_label_refuses_no_other() -> None:
+    """One complex label made an array of complex ones, which was refused."""
+    for labels in (np.array([0, 1, 1]), np.array([0, 1, 1, 1j]), np.array([0, 1, 1, b"?"])):
+        assert below(labels, np.full(len(labels), 0.5)) == [0, len(labels) - 2, 0, 2]
 
 
 def test_numbers_are_read_where_numpy_is_told_to_raise() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 import warnings
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ import tacit
 from tacit.data.columns import CategoryColumn
 from tacit.data.schema import Schema
 from tacit.desk import parts
+from tacit.desk import tuning as desk_tuning
 from tacit.desk.blackbox import answers
 from tacit.models import tuning
+from tacit.privacy.exact import Exact
 from tacit.scoring import evaluate
 
 X = np.random.default_rng(0).integers(0, 5, (200, 2)).astype(float)
@@ -45,6 +48,31 @@ class Careful:
             warnings.warn(f"a rare row: {rows[0]}", stacklevel=1)
         chance = (rows[:, 0] + 0.5) / 5.5
         return np.column_stack([1 - chance, chance])
+
+
+class Leaving(Careful):
+    """Leaves the program at a row that it does not know, which is no Exception."""
+
+    def predict_proba(self, X: Any) -> Any:
+        try:
+            return super().predict_proba(X)
+        except ValueError as error:
+            raise SystemExit(str(error)) from None
+
+
+class Abstaining(Careful):
+    """Gives labels in a list, and "unknown" for a row that it does not know: of which numpy would make texts."""
+
+    predict_proba = None  # type: ignore[assignment]
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "predict_proba":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+    def predict(self, X: Any) -> list[Any]:
+        rows = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=float)
+        return [int(row[0] > 2) if set(row) <= set(range(5)) else "unknown" for row in rows]
 
 
 class Dropping(Careful):
@@ -75,7 +103,10 @@ def released(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return seen
 
 
-@pytest.mark.parametrize("box", [Careful(), Dropping(), encoding()], ids=["careful", "dropping", "encoding"])
+BOXES = {"careful": Careful(), "leaving": Leaving(), "dropping": Dropping(), "encoding": encoding()}
+
+
+@pytest.mark.parametrize("box", BOXES.values(), ids=BOXES)
 def test_a_row_that_a_box_fails_on_has_the_lowest_score(
     box: Any, released: list[Any], recwarn: pytest.WarningsRecorder
 ) -> None:
@@ -117,6 +148,22 @@ def test_a_row_that_a_box_fails_on_is_no_hit_in_tuning(
     assert not recwarn.list
 
 
+def test_a_row_that_a_box_does_not_label_changes_no_other(released: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One text in the list of labels made texts of all of them, which are none of the classes."""
+    model = boxed(Abstaining()).fit(X, Y)
+    for rows, labels in ((X, Y), (ODD, ODD_Y)):
+        evaluate(model, rows, labels, epsilon=0.1, account=rich())
+    assert np.array_equal(np.delete(released[1], 77), released[0])
+    assert (len(set(released[0])), released[1][77]) == (2, 0.5)
+    right: list[Any] = []
+    monkeypatch.setattr(desk_tuning, "Exact", lambda values, **known: right.append(values) or Exact(values, **known))
+    for rows, labels in ((X, Y), (ODD, ODD_Y)):
+        desk_tuning.noisy_correct(model.estimator_.predict(rows), labels, (0, 1), Fraction(1), 1)
+        desk_tuning.noisy_correct(answers(model.estimator_.predict, rows, None), labels, (0, 1), Fraction(1), 1)
+    assert len({int(one[0]) for one in right}) == 1
+    assert right[0] > 50
+
+
 def wary(X: Any, y: Any, epsilon: float) -> Any:
     """Looks at the rows for nothing but its warnings."""
     np.log(np.asarray(X, dtype=float)[:, 0] - 4321.0)
@@ -135,6 +182,24 @@ LEARN: dict[str, Callable[[Any, Any], Any]] = {
         classifier=tacit.BlackBoxClassifier(wary, epsilon=0.5), test_size=0.1, random_state=1
     ).run(rows, labels),
 }
+
+
+@pytest.mark.parametrize("kind", [ValueError, SystemExit, GeneratorExit])
+def test_what_a_box_fails_of_while_it_learns_is_told_by_its_type_alone(kind: type[BaseException]) -> None:
+    def failing(X: Any, y: Any, epsilon: float) -> Any:
+        raise kind("Zoe has HIV")
+
+    with pytest.raises(tacit.PrivacyError, match=kind.__name__) as told:
+        tacit.BlackBoxClassifier(failing, epsilon=0.5).fit(X, Y)
+    assert "Zoe" not in "".join(traceback.format_exception(told.value))
+
+
+def test_ctrl_c_ends_a_box() -> None:
+    def ask(rows: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        answers(ask, X, 0.0)
 
 
 @pytest.mark.parametrize("name", LEARN)

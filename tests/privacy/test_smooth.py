@@ -118,6 +118,24 @@ def test_proposals_and_acceptance_make_the_law_exactly(scale: Fraction) -> None:
         assert proposal * keep == scale**2 / (scale**2 + z * z) / (8 * start)
 
 
+def test_what_is_far_out_is_moved_after_the_noise_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise alone was: the whole tail of one median was at a place where the next median had no chance to be."""
+    sensitivity = Sensitivity.of_median_profiles(Bound(rows=1, ones=1), REACH, 0)
+    width = SmoothNoise(1.0).ladder(sensitivity).width
+    sensitivity = Sensitivity.of_median_profiles(Bound(rows=1, ones=1), REACH, width)
+
+    def released(rows: Rows, noise: int) -> int:
+        monkeypatch.setattr(_noise, "discrete_cauchy", lambda scales, source: [noise] * len(scales))
+        median = Exact(profile(rows, width), sensitivity=sensitivity, unit=Unit.row(), query="median", version="1")
+        account = Ledger.open().account("far", budget=Budget(1.0))
+        return int(gate.release(account, median, SmoothNoise(1.0)).values[0])
+
+    assert profile((1,), width)[0, 0] != profile((1, 5, 5), width)[0, 0]
+    for noise in (2**61 - 1, 2**61, 2**80, -(2**61) - 9, -(2**80)):
+        found = {rows: released(rows, noise) for rows in ((1,), (1, 5, 5))}
+        assert set(found.values()) <= {2**61, -(2**61)}, noise
+
+
 @pytest.mark.parametrize("scale", [F(2), F(23, 3)])
 def test_draws_follow_the_law(scale: Fraction) -> None:
     """8,000 draws: a scale that is wrong by 20 % would be noticed with a chance above 99 %."""

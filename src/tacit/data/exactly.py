@@ -23,6 +23,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from tacit.data.features import as_text
 from tacit.data.series import DEEPEST, UNTOLD, arrow_of, as_series, from_arrow, is_of_pandas, listed
+from tacit.errors import unless_it_fails
 
 _GAP = "-"
 _TEXT = "="  # in front of a text
@@ -101,12 +102,13 @@ def _of_objects(values: list[Any], *, typed: bool = False) -> pl.Series:
 
 def _word(value: Any, *, typed: bool, above: tuple[int, ...] = ()) -> str:
     """The word of an object; a mark where none can be told, as by an error."""
-    try:
+
+    def told() -> str:
         word = _simple(value)
         kind = f"{type(value).__module__}.{type(value).__qualname__} " if typed or word is None else ""
         return kind + (_content(value, above) if word is None else word)
-    except Exception:  # of a foreign type
-        return UNTOLD
+
+    return unless_it_fails(told, UNTOLD)
 
 
 def _simple(value: Any) -> str | None:

@@ -230,11 +230,12 @@ def _real_numbers(values: Any) -> NDArray[Any]:
     if not isinstance(values, list | tuple):
         typed = kind is not None or isinstance(values, pa.Array | pa.ChunkedArray)
         declared = as_series("y_score", values[:0] if typed else values).dtype
-        text = declared in (pl.String, pl.Null, pl.Boolean) or isinstance(declared, pl.Categorical | pl.Enum)
+        kinds = (pl.String, pl.Binary, pl.Object, pl.Null, pl.Boolean)
+        text = declared in kinds or isinstance(declared, pl.Categorical | pl.Enum)
         if getattr(kind, "kind", "") in _NO_NUMBERS or not (text or declared.is_numeric()):
             raise bad_parameter("roc_curve", "y_score", "real numbers", f"type {kind or declared}")
     if isinstance(values, list | tuple) or getattr(kind, "kind", "") == "O":
-        values = [_as_float(value) if isinstance(value, Fraction) else value for value in values]
+        values = [_as_float(value) if issubclass(type(value), Fraction) else value for value in values]
     return as_numbers(as_series("y_score", values), ())[0]
 
 
@@ -257,8 +258,6 @@ def _as_they_are(name: str, values: Any) -> NDArray[Any] | None:
         raise bad_parameter("roc_curve", name, "one-dimensional", f"{len(shape)} dimensions", _ONE_COLUMN[name])
     if not isinstance(kind, np.dtype):
         return None
-    if kind.kind == "c":
-        raise bad_parameter("roc_curve", name, "real numbers", f"type {kind}")
     if kind.kind not in "fiub" or isinstance(values, np.ma.MaskedArray):
         return None
     return np.asarray(values if kind != np.longdouble else as_doubles(np.asarray(values)))

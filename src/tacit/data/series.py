@@ -23,7 +23,7 @@ from tacit.data.columns import EXACT
 from tacit.data.errors import SchemaError
 from tacit.data.features import as_text, repair_utf8
 from tacit.data.text import valid_text
-from tacit.errors import ParameterError, bad_parameter
+from tacit.errors import ParameterError, bad_parameter, unless_it_fails
 
 MOST_BITS = 1024
 """Whole numbers of more bits are written in hexadecimal: Python refuses to write them out."""
@@ -77,7 +77,7 @@ def as_series(name: str, values: Any) -> pl.Series:
     """A column from whatever one-dimensional thing a user has."""
     values = listed(values)
     if isinstance(values, pl.Series):
-        return values.rename(name)
+        return values.rename(name) if values.dtype != pl.Object else _object_series(name, values.to_list())
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return _arrow_series(name, values)
     if isinstance(values, list | tuple):
@@ -128,11 +128,8 @@ def arrow_of(values: Any) -> Any:
 
 
 def from_arrow(value: Any) -> Any:
-    """One of Arrow's values as an object of Python's. What cannot be told is a mark."""
-    try:
-        return value.as_py()
-    except Exception:  # a text in a list that is not UTF-8, say: an error would quote it
-        return UNTOLD
+    """One of Arrow's values as an object of Python's. What cannot be told is a mark: a list with broken UTF-8, say."""
+    return unless_it_fails(value.as_py, UNTOLD)
 
 
 def _arrow_series(name: str, values: Any) -> pl.Series:
@@ -205,11 +202,8 @@ def _object_series(name: str, values: list[Any]) -> pl.Series:
 
 
 def _read(value: Any) -> Any:
-    """One value as Python's own; None for a gap."""
-    try:
-        return None if _is_missing(value) else _plain(value)
-    except Exception:  # of a foreign type: an error would tell that it is there, and may quote it
-        return UNTOLD
+    """One value as Python's own; None for a gap; a mark for one of a foreign type that cannot be asked."""
+    return unless_it_fails(lambda: None if _is_missing(value) else _plain(value), UNTOLD)
 
 
 def _is_missing(value: Any) -> bool:
@@ -217,10 +211,8 @@ def _is_missing(value: Any) -> bool:
         return True
     if _is_array(value):  # a row of a list of rows, say: those that differ must stay apart
         return False
-    try:
-        return value is None or bool(value != value)
-    except Exception:  # pandas.NA and the like are neither equal nor unequal; an error would tell that they are there
-        return True
+    # pandas.NA and the like are neither equal nor unequal to themselves.
+    return value is None or unless_it_fails(lambda: bool(value != value), True)
 
 
 def _is_array(value: Any) -> bool:
@@ -251,12 +243,13 @@ def _written(values: list[Any]) -> list[str | None]:
 
 
 def _told_or_not(value: Any) -> str | None:
-    """One value as text; a mark where it has none: an error would tell that it is there, and may quote it."""
-    try:
+    """One value as text, which is not of a foreign type either; a mark where it has none."""
+
+    def told() -> str | None:
         text = _as_written(value)
-        return text if text is None else str.__str__(text)  # not of a foreign type either
-    except Exception:
-        return UNTOLD
+        return text if text is None else str.__str__(text)
+
+    return unless_it_fails(told, UNTOLD)
 
 
 def _as_written(value: Any) -> str | None:
@@ -324,10 +317,7 @@ def _told(value: Any, above: tuple[int, ...] = ()) -> str:
         return f"{_as_written(value)}"
     if isinstance(value, Fraction):
         return f"{_told(value.numerator)}/{_told(value.denominator)}"
-    try:
-        return repr(value) if above else str(value)
-    except Exception:  # of a foreign type: an error would tell that it is there
-        return UNTOLD
+    return unless_it_fails(lambda: repr(value) if above else str(value), UNTOLD)
 
 
 def _in_utc(moment: dt.datetime) -> dt.datetime:
@@ -339,7 +329,9 @@ def _in_utc(moment: dt.datetime) -> dt.datetime:
         return moment.astimezone(dt.UTC)
     except OverflowError:
         return moment
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return moment.replace(tzinfo=None)
 
 

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tacit._version import __version__
 from tacit.data.features import match_values
-from tacit.data.series import as_series, check_collected
+from tacit.data.series import as_series, check_collected, listed
 from tacit.data.split import rows_at, rows_of
 from tacit.desk.payer import one_off
-from tacit.errors import bad_parameter
+from tacit.errors import bad_parameter, unless_it_fails
 from tacit.ledger import Account, Ledger, Request
 from tacit.privacy.budget import Budget, Number
 from tacit.privacy.loss import Loss
@@ -91,9 +92,14 @@ def pay_for_black_box(
     )
 
 
+def class_codes(name: str, labels: Any, classes: tuple[Any, ...]) -> NDArray[np.int64]:
+    """Where each label stands among the declared classes, −1 for none of them; each is looked up by itself."""
+    return match_values(as_series(name, labels), classes, ())[0]
+
+
 def declared_rows(X: Any, y: Any, classes: tuple[Any, ...]) -> tuple[Any, Any]:
     """The rows that have a declared label, written as it was declared; the others are left out, as everywhere."""
-    codes, _ = match_values(as_series("y", y), classes, ())
+    codes = class_codes("y", y, classes)
     kept = codes >= 0
     return rows_of(X, kept), np.array(classes)[codes[kept]]
 
@@ -133,11 +139,15 @@ def answers(ask: Callable[[Any], Any], rows: Any, otherwise: Any) -> Any:
 
 def _answer(ask: Callable[[Any], Any], rows: Any, count: int) -> Any:
     """What a foreign model answers for each row; None where it fails."""
-    try:
-        found = np.asarray(ask(rows))
-    except Exception:
-        return None
-    return found if found.shape == (count,) else None
+    found = unless_it_fails(lambda: _one_each(ask(rows)), None)
+    return found if found is not None and found.shape == (count,) else None
+
+
+def _one_each(answer: Any) -> Any:
+    """An array of a foreign model's answers. Those of a list stay as they are: one text would make texts of numbers."""
+    if not isinstance(answer := listed(answer), list | tuple):
+        return np.asarray(answer)
+    return np.fromiter(answer, dtype=object, count=len(answer))
 
 
 def _halves(begin: int, end: int) -> list[tuple[int, int]]:

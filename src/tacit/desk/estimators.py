@@ -226,7 +226,7 @@ def check_labels(owner: str, X: Any, y: Any) -> Any:
         raise bad_parameter(owner, "y", "given: it requires y to be passed, but the target y is None", None)
     labels: Any = listed(y) if hasattr(y, "__len__") else np.asarray(y)
     if isinstance(labels, list | tuple):
-        labels = [label[0] if isinstance(label, list | tuple) and len(label) == 1 else label for label in labels]
+        labels = [label[0] if type(label) in (list, tuple) and len(label) == 1 else label for label in labels]
     dimensions = _dimensions(labels)
     if dimensions == 2 and labels.shape[1] == 1:
         warnings.warn(
@@ -234,12 +234,20 @@ def check_labels(owner: str, X: Any, y: Any) -> Any:
             DataConversionWarning,
             stacklevel=5,
         )
-        labels = np.asarray(labels).ravel()
+        labels = _only_column(labels)
     elif dimensions != 1:
         raise bad_parameter(owner, "y", "one-dimensional with one label for each row", f"{dimensions} dimension(s)")
     if len(labels) != (X.shape[0] if hasattr(X, "shape") else len(X)):
         raise bad_parameter(owner, "y", "one-dimensional with one label for each row", "another length")
     return labels
+
+
+def _only_column(table: Any) -> Any:
+    """The one column of a table in its own type: numpy would make floats of whole numbers beside one gap."""
+    table = known_frame(table)
+    if isinstance(table, pl.DataFrame):
+        return table.to_series()
+    return table.iloc[:, 0] if hasattr(table, "iloc") else np.asarray(table).ravel()
 
 
 def check_fitted(estimator: Any) -> None:

@@ -270,7 +270,11 @@ def describe(
 ) -> Schema:
     """The description of the columns that are read."""
     data = listed(data)
-    if isinstance(data, list | tuple) and data and all(isinstance(row, list | tuple | np.ndarray) for row in data):
+    if (
+        isinstance(data, list | tuple)
+        and data
+        and all(issubclass(type(row), list | tuple | np.ndarray) for row in data)
+    ):
         remedy = "For a matrix pass an array: np.asarray(X)."
         raise bad_parameter("Workflow.run", "X", "a list of texts, a table or a matrix", "a list of lists", remedy)
     check_collected("Workflow.run", data)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.data.features import match_values
-from tacit.data.series import as_series, listed
+from tacit.data.series import listed
 from tacit.data.split import rows_of
+from tacit.desk.blackbox import class_codes
 from tacit.desk.estimators import check_labels
 from tacit.desk.parts import row_widths
 from tacit.desk.payer import one_off
@@ -49,7 +49,7 @@ def noisy_correct(guess: Any, y: Any, classes: tuple[Any, ...], epsilon: Fractio
     label: it is looked up among the classes by itself.
     """
     unit = Unit.row()
-    guesses, labels = (match_values(as_series("y", values), classes, ())[0] for values in (guess, y))
+    guesses, labels = (class_codes("y", values, classes) for values in (guess, y))
     statistic = Exact(
         np.array([int(((guesses == labels) & (labels >= 0)).sum())]),
         sensitivity=Sensitivity.of_correct_counts(Bound(rows=1, ones=1), 1),

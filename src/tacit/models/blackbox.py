@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from tacit._settings import all_inside, settable, stated_cost, stated_epsilon
-from tacit.desk.blackbox import check_payer, declared_rows, foreign, in_silence, pay_for_black_box
+from tacit.desk.blackbox import check_payer, class_codes, declared_rows, foreign, in_silence, pay_for_black_box
 from tacit.desk.checks import check_classes, check_state
 from tacit.desk.estimators import PrivateEstimator, as_array
 from tacit.desk.parts import Named
@@ -115,9 +115,9 @@ class BlackBoxClassifier(PrivateClassifier):
         try:
             with in_silence():
                 return train(X, y)
-        except TacitError:
+        except (TacitError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except BaseException as error:
             failure = type(error).__name__
         raise PrivacyError(
             f"{_name(self.estimator)} failed to learn from the private rows, and what it was paid stays charged. Its "
@@ -183,12 +183,14 @@ class BlackBoxClassifier(PrivateClassifier):
 
     def check_answers(self, made_up: list[Any]) -> None:
         """Refuse a model that answers for none of some made-up rows: where it fails on private ones nothing is said."""
-        errors: list[Exception] = []
+        errors: list[BaseException] = []
         for rows in [foreign_input(self, rows, reset=False) for rows in made_up]:
             try:
                 with in_silence():
                     self._log_scores(rows)
-            except Exception as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 errors.append(error)
         if len(errors) < len(made_up):
             return
@@ -210,10 +212,10 @@ class BlackBoxClassifier(PrivateClassifier):
             places = self._places(getattr(model, "classes_", self.classes_))
             scores[:, places] = np.maximum(_probabilities(answer, len(scores), len(places)), 1e-12)
         else:
-            labels = np.asarray(model.predict(X))
-            if labels.shape != (len(scores),):
+            codes = class_codes("predict", model.predict(X), tuple(self.classes_.tolist()))
+            if codes.shape != (len(scores),):
                 raise bad_parameter(OWNER, "estimator", "one whose predict gives a label for each row", "another shape")
-            scores[labels[:, None] == self.classes_] = 1.0
+            scores[codes[:, None] == np.arange(len(self.classes_))] = 1.0
         return np.log(scores)
 
     def _places(self, labels: Any) -> list[int]:

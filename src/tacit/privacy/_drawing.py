@@ -145,11 +145,11 @@ def _top_k(values: Ints, mechanism: TopK, statistic: Exact, entropy: _noise.Entr
 
 
 def _smooth(values: Ints, mechanism: SmoothNoise, statistic: Exact, entropy: _noise.Entropy) -> Ints:
-    """Noise for each group; what lies far outside the range of an integer is moved to where it is far outside still."""
+    """Noise for each group; a sum far outside the range of an integer is moved to where it is far outside still."""
     far = 2**61
     scales = mechanism.scales(values[:, 1:], statistic.sensitivity)
-    noise = [min(max(z, -far), far) for z in _noise.discrete_cauchy(scales, entropy)]
-    return values[:, 0] + np.array(noise, dtype=np.int64)
+    noisy = zip(values[:, 0].tolist(), _noise.discrete_cauchy(scales, entropy), strict=True)
+    return np.array([min(max(value + z, -far), far) for value, z in noisy], dtype=np.int64)
 
 
 def _sparse_vector(values: Ints, mechanism: SparseVector, statistic: Exact, entropy: _noise.Entropy) -> Ints:
