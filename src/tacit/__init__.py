@@ -29,7 +29,9 @@ if TYPE_CHECKING:
         UnknownAccountError,
     )
     from tacit.evaluation.compare import compare
+    from tacit.evaluation.curve import RocCurve
     from tacit.evaluation.roc import roc_curve
+    from tacit.evaluation.storage import load_curve
     from tacit.ledger import Account, Ledger
     from tacit.models.blackbox import BlackBoxClassifier
     from tacit.models.chain import SelectingClassifier
@@ -72,6 +74,7 @@ _HOMES = {
     "Receipt": "tacit.privacy.release",
     "Release": "tacit.privacy.release",
     "Result": "tacit.report.result",
+    "RocCurve": "tacit.evaluation.curve",
     "RowError": "tacit.data.errors",
     "Schema": "tacit.data.schema",
     "SchemaError": "tacit.data.errors",
@@ -90,6 +93,7 @@ _HOMES = {
     "datasets": "tacit.data.datasets",
     "forecast": "tacit.plan",
     "load": "tacit.models.storage",
+    "load_curve": "tacit.evaluation.storage",
     "roc_curve": "tacit.evaluation.roc",
     "split": "tacit.data.split",
     "tune": "tacit.models.tuning",
@@ -116,6 +120,7 @@ __all__ = [
     "Receipt",
     "Release",
     "Result",
+    "RocCurve",
     "RowError",
     "Schema",
     "SchemaError",
@@ -136,6 +141,7 @@ __all__ = [
     "datasets",
     "forecast",
     "load",
+    "load_curve",
     "roc_curve",
     "split",
     "tune",

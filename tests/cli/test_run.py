@@ -207,7 +207,7 @@ def test_evaluate_and_compare(capsys: pytest.CaptureFixture[str]) -> None:
         assert [charge.budget.epsilon for charge in ledger.account("third").entries()] == [1.0, 1.0]
     for arguments, words in (
         (["compare", "good", "nowhere"], "Check the path"),
-        (["compare", "good/model.json", "poor"], "no curve"),
+        (["compare", "good/model.json", "poor"], "add their private set as DATA"),
         (["compare", "good", "poor", "--out", "both.png"], "new file"),
         (["compare", "good/model.json", "poor/model.json", "mail.csv"], "--epsilon"),
         (["evaluate", "good/model.json", "mail.csv", "--epsilon", "1", "--out", "e"], "new or empty"),

@@ -421,7 +421,7 @@ class TestDisplay:
         curve = tacit.roc_curve([0, 1], [0.1, 0.9], epsilon=1.0, random_state=0)
         with pytest.raises(ParameterError, match=r"For 95 % pass 0\.95"):
             curve.auc_interval(95)
-        with pytest.raises(ParameterError, match=r"Got 7\.$"):
+        with pytest.raises(ParameterError, match=r"Got 7\. 0\.95 is usual\.$"):
             curve.band(7)
 
     def test_a_notebook_shows_a_table_of_text(self) -> None:

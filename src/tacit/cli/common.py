@@ -215,7 +215,7 @@ def show(arguments: argparse.Namespace, result: Any, text: str) -> int:
 def curve_facts(curve: Any) -> dict[str, Any]:
     """The numbers of a curve that are worth a line."""
     low, high = curve.auc_interval()
-    return {"auc": curve.auc, "auc_interval": [low, high], "unknown": curve.unknown}
+    return {"auc": curve.auc, "auc_interval": [low, high], "unknown": curve.unknown, "notes": curve.notes}
 
 
 def run_facts(result: Any, files: Iterable[Path]) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def run_facts(result: Any, files: Iterable[Path]) -> dict[str, Any]:
 
 
 def curve_line(curve: Any) -> str:
-    """A curve in one line."""
+    """A curve in one line, and one for each note on it."""
     if curve.unknown:
         return (
             "A class is too small to be told from an empty one, so the curve is unknown. Are the classes spelt as in "
@@ -243,4 +243,5 @@ def curve_line(curve: Any) -> str:
     low, high = curve.auc_interval()
     which = f"{curve.pos_label!r} against all others"
     area, low, high = (shown_area(value) for value in (curve.auc, low, high))
-    return f"AUC {area}, 95 % interval {low} to {high}, for {which}"
+    line = f"AUC {area}, 95 % interval {low} to {high}, for {which}"
+    return "\n".join([line, *(f"Note: {note}." for note in curve.notes)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from tacit.cli import common, evaluate
@@ -13,7 +12,6 @@ TEXT = (
     "compare two private ROC curves. Without DATA: two folders (or curve.json) that 'tacit run' or 'tacit evaluate' "
     "wrote, at no cost. With DATA: two models on that private set, for half of --epsilon each"
 )
-SURE = 0.95
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -35,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     first, second = _stored(arguments) if arguments.data is None else _evaluated(arguments)
     verdict = compare(first, second)
     low, high = verdict.interval()
-    apart = max(verdict.probability, 1 - verdict.probability) >= SURE and not verdict.unknown
+    apart = (low > 0 or high < 0) and not verdict.unknown
     better = None if not apart else "A" if verdict.probability > 0.5 else "B"
     facts = {
         "A": {"name": arguments.first} | common.curve_facts(first),
@@ -46,6 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         "unknown": verdict.unknown,
         "told_apart": apart,
         "better": better,
+        "note": verdict.note,
     }
     if arguments.data is not None:
         share = 2 if first is second else 1
@@ -63,8 +62,7 @@ def _stored(arguments: argparse.Namespace) -> tuple[Any, Any]:
     if arguments.epsilon is not None:
         remedy = "Two stored curves cost nothing. To compare two models on a private set, add its files as DATA."
         raise bad_parameter("tacit compare", "--epsilon", "given together with DATA", arguments.epsilon, remedy)
-    paths = [Path(name) / "curve.json" if Path(name).is_dir() else Path(name) for name in _names(arguments)]
-    return load_curve(paths[0]), load_curve(paths[1])
+    return load_curve(arguments.first), load_curve(arguments.second)
 
 
 def _evaluated(arguments: argparse.Namespace) -> tuple[Any, Any]:
@@ -106,6 +104,8 @@ def _text(arguments: argparse.Namespace, facts: dict[str, Any], first: Any, seco
     else:
         difference = f"Difference in AUC (A − B) {facts['difference']:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
         lines.append(f"{difference}; A is better with probability {facts['probability_that_A_is_better']:.2f}.")
+    if facts["note"]:
+        lines.append(f"Note: {facts['note']}")
     if facts["told_apart"]:
         lines.append(f"They can be told apart: {facts['better']} is better.")
     else:

@@ -29,7 +29,7 @@ from tacit.privacy.unit import Bound, Sensitivity, Unit, check_persons
 Ints = NDArray[np.int64]
 
 _ONE_COLUMN = {
-    "y_true": "Pass the labels themselves: one column, such as y[:, 0].",
+    "y_true": "Pass the labels themselves, one column: y[:, 0] of an array, y['label'] of a frame.",
     "y_score": "Pass the scores of the positive class alone, such as model.predict_proba(X)[:, 1].",
 }
 _NO_NUMBERS = {"M", "m", "V"}  # moments, durations and records, as numpy and pandas call them

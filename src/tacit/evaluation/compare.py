@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -15,7 +16,7 @@ from tacit.evaluation.intervals import check_level
 LEVEL = 0.95
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """How likely it is that the first classifier beats the second, on new data of the same kind.
 
@@ -27,12 +28,15 @@ class Comparison:
         Median of the difference in AUC.
     unknown : bool
         Whether one of the curves is unknown, so that its AUC may be anything from 0 to 1.
+    labels : (label, label) or None
+        The positive labels of the two curves, where they differ: then they may answer different questions.
     """
 
     probability: float
     difference: float
     _draws: Floats
     _unknown: tuple[RocCurve, RocCurve] | None = None
+    labels: tuple[Any, Any] | None = None
 
     @property
     def unknown(self) -> bool:
@@ -52,10 +56,19 @@ class Comparison:
         low, high = self.interval()
         if self.unknown:
             return "<which is better is unknown, because a class of a curve is too small to be told from an empty one>"
+        other = "" if self.note is None else f"; {self.note}"
         return (
             f"<the first is better with probability {self.probability:.2f}; "
-            f"difference in AUC {self.difference:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}>"
+            f"difference in AUC {self.difference:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}{other}>"
         )
+
+    @property
+    def note(self) -> str | None:
+        """What to look into, if there is anything."""
+        if self.labels is None:
+            return None
+        first, second = self.labels
+        return f"their positive labels differ, {first!r} and {second!r}: do both curves answer the same question?"
 
 
 def compare(curve_a: RocCurve, curve_b: RocCurve) -> Comparison:
@@ -87,10 +100,11 @@ def compare(curve_a: RocCurve, curve_b: RocCurve) -> Comparison:
         if not isinstance(curve, RocCurve):
             raise bad_parameter("compare", name, "a curve made by tacit.roc_curve", type(curve).__name__)
     gaps = np.subtract.outer(_areas(curve_a), _areas(curve_b)).ravel()  # each with each: they are independent
+    labels = None if curve_a.pos_label == curve_b.pos_label else (curve_a.pos_label, curve_b.pos_label)
     if curve_a.unknown or curve_b.unknown:
-        return Comparison(0.5, float(np.median(gaps)), gaps, (curve_a, curve_b))
+        return Comparison(0.5, float(np.median(gaps)), gaps, (curve_a, curve_b), labels)
     ties = float(np.mean(gaps == 0))
-    return Comparison(float(np.mean(gaps > 0)) + ties / 2, float(np.median(gaps)), gaps)
+    return Comparison(float(np.mean(gaps > 0)) + ties / 2, float(np.median(gaps)), gaps, None, labels)
 
 
 def _areas(curve: RocCurve) -> Floats:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from scipy.integrate import trapezoid
 from tacit.desk.cutting import FEWEST_BINS
 from tacit.desk.roc_family import Counted
 from tacit.desk.scores import Binned
-from tacit.evaluation.display import plot_roc, roc_html, shown_area
+from tacit.evaluation.display import curve_notes, plot_roc, roc_html, shown_area
 from tacit.evaluation.draws import MODEL_BINS, NUMBER, Draws
 from tacit.evaluation.evidence import Evidence, Floats
 from tacit.evaluation.intervals import ROWS, check_level, widened
@@ -91,6 +92,16 @@ class RocCurve:
     def receipt(self) -> Receipt:
         """What was released, what it cost, and why that is enough."""
         return self._binned.receipt
+
+    @property
+    def notes(self) -> list[str]:
+        """What whoever reads the curve should look into, in words; told by the release."""
+        return curve_notes(self)
+
+    @property
+    def share_at_ends(self) -> float:
+        """The share of rows that surely score at the very ends of the range; 0 where these were not counted."""
+        return self._evidence.share_at_ends
 
     @property
     def release(self) -> Binned | Counted:
@@ -223,10 +234,17 @@ class RocCurve:
         return plot_roc(self, ax, level=level)
 
     def to_display(self) -> Any:
-        """Convert to scikit-learn's ``RocCurveDisplay``."""
+        """Convert to scikit-learn's ``RocCurveDisplay``; without an area where the curve is unknown."""
         from sklearn.metrics import RocCurveDisplay
 
-        return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=self.auc, pos_label=self.pos_label)
+        area = None if self.unknown else self.auc
+        return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=area, pos_label=self.pos_label)
+
+    def save(self, path: str | Path) -> None:
+        """Write the release that the curve is read from as JSON; :func:`tacit.load_curve` reads it back."""
+        from tacit.evaluation.storage import save_curve
+
+        save_curve(self, path)
 
     @cached_property
     def posterior(self) -> Draws:
@@ -242,7 +260,7 @@ class RocCurve:
             why = f"a class is too small to be told from an empty one; the positive label is {self.pos_label!r}"
             return f"<private ROC curve: unknown, because {why}>"
         area, first, last = (shown_area(value) for value in (self.auc, low, high))
-        return f"<private ROC curve: AUC {area}, 95 % interval {first} to {last}>"
+        return "; ".join([f"<private ROC curve: AUC {area}, 95 % interval {first} to {last}", *self.notes]) + ">"
 
 
 def _together(

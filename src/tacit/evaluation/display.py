@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 
 MOST_DIGITS = 12
+MANY_AT_ENDS = 0.3  # of the rows: predictions of 0 and 1 do, and scores that are cut off by their range
+WIDE = 0.4  # an interval of an area
 
 
 def shown_area(area: float) -> str:
@@ -23,6 +25,21 @@ def shown_area(area: float) -> str:
 def area_digits(area: float) -> int:
     """How many digits that takes."""
     return next((d for d in range(3, MOST_DIGITS) if area >= 1 or round(area, d) < 1), MOST_DIGITS)
+
+
+def curve_notes(curve: RocCurve) -> list[str]:
+    """What a release tells of questions that a curve should raise."""
+    low, high = curve.auc_interval()
+    notes = []
+    if curve.share_at_ends > MANY_AT_ENDS:
+        first, last = (f"{end:g}" for end in curve.score_range)
+        notes.append(
+            f"about {curve.share_at_ends:.0%} of the rows score {first} or {last}, the ends of score_range: if the "
+            "model does not do so, the range does not fit its scores, or they are no numbers"
+        )
+    if high - low > WIDE and not curve.unknown:
+        notes.append("rows times ε are too few to tell much")
+    return notes
 
 
 def axes(ax: Any) -> Any:
@@ -75,5 +92,6 @@ def roc_html(curve: RocCurve) -> str:
             ("area under it", area),
             ("price", f"ε = {receipt['epsilon']:g}, δ = {receipt['delta']:g}, unit: {receipt['unit']}"),
             ("status", receipt["status"]),
+            *(("note", note) for note in curve.notes),
         ]
     )

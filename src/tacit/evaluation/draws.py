@@ -153,8 +153,6 @@ class Draws:
 
     def cells(self, cuts: Floats, rates: Floats) -> Floats:
         """The cells where the middle of both rates is as given: read off the places of all metrics."""
-        if self._direct:  # many narrow bins: cells are even inside of each
-            return np.interp(rates, np.median(self._straight.knots, axis=0), cuts)
         fine = fine_cells(cuts)
         middle = np.median(self._placed(cuts, self._straight).pooled(fine), axis=0)
         return np.interp(rates, np.maximum.accumulate(middle), fine)

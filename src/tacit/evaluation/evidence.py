@@ -171,6 +171,13 @@ class Evidence:
         ends = zip((0, self.counts.shape[1] - 1), self.ends, strict=True)
         return np.array([at for at, there in ends if there], dtype=np.int64)
 
+    @property
+    def share_at_ends(self) -> float:
+        """The share of rows that surely score there: two standard deviations of noise are taken off."""
+        rows = self.counts[:, self.at_ends]
+        doubt = 2 * math.sqrt(rows.size * self.noise.variance)
+        return float(np.clip((rows.sum() - doubt) / max(self.counts.sum(), 1.0), 0.0, 1.0))
+
     def cuts(self, cuts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Of all ends of released bins, in ascending order, those that are between the bins here."""
         kept = np.ones(len(cuts), dtype=bool)

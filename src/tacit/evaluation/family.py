@@ -28,6 +28,7 @@ SURE = 4.0  # standard deviations of noise that a class must hold before a boots
 FEW_BINS = 64  # beyond, what a curve does inside of a bin is left straight in metrics
 ANYWHERE = 2.0  # bends of such a spread fill the box between two thresholds
 ONE_SCORE = 0.5  # share of replicates in which the rows of a bin share one score, which nothing rules out
+ROOM = 1.3  # of metrics, as some bias of what was made monotone is left
 UNSEEN = 2.0  # rows spread over the bins before sampling errors are drawn: an empty bin need not be empty next time
 
 
@@ -40,21 +41,32 @@ class Replicates:
         Running counts of both classes from the highest scores down.
     """
 
-    def __init__(self, sums: Floats, rng: np.random.Generator) -> None:
-        self.sums, self._rng = sums, rng
+    def __init__(self, sums: Floats, base: Floats, rng: np.random.Generator) -> None:
+        self.sums, self._base, self._rng = sums, base, rng
+
+    @cached_property
+    def likely(self) -> Floats:
+        """Running counts that the true ones may be.
+
+        What was released was drawn around those as replicates are around what was released: so it is off as they are
+        on average, and they are so once more. Noise that is made monotone adds up where there are no rows, most of all.
+        """
+        moved = self.sums - 2 * (self.sums.mean(axis=0) - self._base)
+        return np.maximum.accumulate(np.maximum(moved, 0.0), axis=2)
 
     @cached_property
     def paths(self) -> Paths:
         """Curves that go anywhere between what their bins allow."""
-        replicates, _, bins = self.sums.shape
+        sums = self.likely
+        replicates, _, bins = sums.shape
         steps = ACROSS if bins <= FEW_BINS else ACROSS[:1]
         bends = ANYWHERE * self._rng.logistic(size=(replicates, 1, bins, 1))
         shares = np.stack(np.broadcast_arrays(steps, bent(steps, bends[:, 0])), axis=1)
-        rates = rates_at(self.sums)
+        rates = rates_at(sums)
         inner = rates[:, :, :-1, None] + np.diff(rates, axis=2)[..., None] * shares
         found = np.concatenate([inner.reshape(replicates, 2, -1), rates[:, :, -1:]], axis=2)
         ties = self._rng.random((replicates, bins)) < ONE_SCORE
-        return Paths(found, self.sums[:, :, -1] + 1e-6, ties)
+        return Paths(found, sums[:, :, -1] + 1e-6, ties)
 
     def places(self, cuts: Floats) -> Places:
         """Where scores stand on curves, given the ends of bins as cells from the highest scores down."""
@@ -89,6 +101,11 @@ class FamilyCurve(RocCurve):
         return self._counted.receipt
 
     @property
+    def share_at_ends(self) -> float:
+        """0: these methods do not count the very ends of the range by themselves."""
+        return 0.0
+
+    @property
     def release(self) -> Counted:
         """The public numbers that the curve is read from."""
         return self._counted
@@ -112,7 +129,7 @@ class FamilyCurve(RocCurve):
 
     def auc_draws(self) -> Floats:
         """Areas under curves of other test sets and other noise, anywhere between what their bins allow."""
-        fpr, tpr = np.moveaxis(rates_at(self.posterior.sums), 1, 0)
+        fpr, tpr = np.moveaxis(rates_at(self.posterior.likely), 1, 0)
         low, high = (area(fpr, tpr, corner) for corner in (-1, 1))
         return np.asarray(low + (high - low) * self._generator(b"areas").random(len(low)))
 
@@ -137,8 +154,8 @@ class FamilyCurve(RocCurve):
         return below, np.append(high[1], 1.0)[after]
 
     def room(self) -> float:
-        """Intervals are as wide as replicates say: no model is behind them that real curves may be unlike."""
-        return 1.0
+        """Intervals of metrics are wider than replicates say, as some of their bias is left."""
+        return ROOM
 
     @property
     def unseen(self) -> float:
@@ -157,7 +174,7 @@ class FamilyCurve(RocCurve):
         if counted.totals is not None:
             totals = counts.sum(axis=2) + _drawn(self._totals_noise, (REPLICATES, 2), rng)
         sums = self._monotone(self._merged(np.cumsum(counts, axis=2) + noise, totals))
-        return Replicates(sums, self._generator(b"inside of bins"))
+        return Replicates(sums, self._sums, self._generator(b"inside of bins"))
 
     def _running(self, released: NDArray[Any]) -> Floats:
         """Running counts from the highest scores down."""

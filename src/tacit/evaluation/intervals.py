@@ -17,7 +17,8 @@ OUTWARD = 1e-6  # relative rounding of ends outward: an end of .9999999 must not
 def check_level(owner: str, level: float) -> float:
     """Check the level of an interval."""
     if not (is_number(level) and 0.5 <= level < 1):
-        remedy = f"For {level:g} % pass {level / 100:g}." if is_number(level) and 50 <= level < 100 else ""
+        percent = is_number(level) and 50 <= level < 100
+        remedy = f"For {level:g} % pass {level / 100:g}." if percent else "0.95 is usual."
         raise bad_parameter(owner, "level", "a number from 0.5 to below 1", level, remedy)
     return float(level)
 

@@ -5,6 +5,7 @@ Public side; everything here is post-processing of a curve's posterior draws, at
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,18 +26,21 @@ if TYPE_CHECKING:
     from tacit.evaluation.curve import RocCurve
 
 LEVEL = 0.95
+MOST_DIGITS = 6
 GROUPS = 8
 TINY_COST = 1e-9  # costs that differ by less are equal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Estimate:
-    """A number with its interval.
+    """A number with its interval, shown with as many digits as the interval leaves room for.
 
     Examples
     --------
-    >>> print(Estimate(0.91, 0.88, 0.93))
-    0.91 (0.88 to 0.93)
+    >>> Estimate(0.9112, 0.8843, 0.9321)
+    0.911 (0.884 to 0.932)
+    >>> f"{Estimate(0.9112, 0.8843, 0.9321):.1%}"
+    '91.1% (88.4% to 93.2%)'
     """
 
     value: float
@@ -46,11 +50,22 @@ class Estimate:
     def __float__(self) -> float:
         return self.value
 
-    def __str__(self) -> str:
-        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+    def __format__(self, form: str) -> str:
+        value, low, high = (format(float(number), form or self._digits) for number in (self.value, self.low, self.high))
+        return f"{value} ({low} to {high})"
+
+    def __repr__(self) -> str:
+        return format(self)
+
+    __str__ = __repr__
+
+    @property
+    def _digits(self) -> str:
+        width = self.high - self.low
+        return f".{min(max(1 - math.floor(math.log10(width)), 0), MOST_DIGITS)}f" if 0 < width < math.inf else ".4g"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Band:
     """A curve with a pointwise interval: ``y`` at ``x``, from ``low`` to ``high``; and what ``x`` and ``y`` are."""
 
@@ -60,6 +75,9 @@ class Band:
     high: Floats
     x_label: str
     y_label: str
+
+    def __repr__(self) -> str:
+        return f"<{self.y_label} by {self.x_label[0].lower()}{self.x_label[1:]}: {len(self.x)} points with intervals>"
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve and its interval; returns the matplotlib axes."""
@@ -127,6 +145,9 @@ class Metrics:
         self._curve = curve
         self._cuts = curve.cuts[::-1].astype(np.float64)
         self._places = curve.posterior.places(self._cuts)
+
+    def __repr__(self) -> str:
+        return f"<metrics of {self._curve!r}>"
 
     # -- at one threshold ---------------------------------------------------------------------------------------------
 
@@ -230,7 +251,8 @@ class Metrics:
         """Metrics of outcomes at a threshold: values are those of the middle outcome, so that they fit each other."""
         low, high = self._curve.score_range
         if not is_number(threshold):
-            raise bad_parameter("metrics", "threshold", "a number", threshold)
+            remedy = "A row with a score of at least that is called positive."
+            raise bad_parameter("metrics", "threshold", "a number", threshold, remedy)
         cell = self._curve.cell_of((float(threshold) - low) / (high - low))
         rates, sizes = self._places.rates(np.array([cell]))[:, :, 0], self._places.sizes
         moved, middle = self._unseen(cell, rates), np.median(sizes, axis=0, keepdims=True)

@@ -98,7 +98,7 @@ def roc_curve(
             "privacy would need a public bound on it. Repeat or drop rows before the test set is fixed instead."
         )
     if method not in METHODS:
-        raise bad_parameter("roc_curve", "method", f"one of {METHODS}", method)
+        raise bad_parameter("roc_curve", "method", f"one of {METHODS}", method, "Leave it out for our best.")
     span = _check_range(score_range)
     recipe = _recipe(method, counts, bins, branching)
     given: dict[str, Any] = {
@@ -134,11 +134,13 @@ def _recipe(method: str, counts: Any, bins: Any, branching: Any) -> roc_family.R
     usual = "cumulative" if found == "laplace" else "privelet"
     form = next((known for known in FORMS if known == (usual if counts is None else counts)), None)
     if form is None:
-        raise bad_parameter("roc_curve", "counts", f"None or one of {FORMS}", counts)
+        raise bad_parameter("roc_curve", "counts", f"None or one of {FORMS}", counts, "None is what the paper does.")
     if bins is not None and not (_whole(bins) and 2 <= bins <= MOST_BINS and bins & (bins - 1) == 0):
-        raise bad_parameter("roc_curve", "bins", f"None or a power of two from 2 to {MOST_BINS}", bins)
+        expected, remedy = f"None or a power of two from 2 to {MOST_BINS}", "None takes it from a noisy number of rows."
+        raise bad_parameter("roc_curve", "bins", expected, bins, remedy)
     if not (_whole(branching) and 2 <= branching <= MOST_BINS):
-        raise bad_parameter("roc_curve", "branching", f"a whole number from 2 to {MOST_BINS}", branching)
+        expected, remedy = f"a whole number from 2 to {MOST_BINS}", "It is how many children a node of a tree has."
+        raise bad_parameter("roc_curve", "branching", expected, branching, remedy)
     return roc_family.Recipe(found, form, None if bins is None else int(bins), int(branching))
 
 
@@ -150,16 +152,18 @@ def _check_label(label: Any) -> Any:
     """A label that no row can have would make every row negative, at the full price."""
     plain = label.item() if isinstance(label, np.generic) else label
     if not isinstance(plain, str | int | float) or (isinstance(plain, float) and not math.isfinite(plain)):
-        raise bad_parameter("roc_curve", "pos_label", "the positive label: a text or a finite number", label)
+        remedy = "Name it as it stands in y_true: it is never read from the data, which may have no such row."
+        raise bad_parameter("roc_curve", "pos_label", "the positive label: a text or a finite number", label, remedy)
     return plain
 
 
 def _check_range(span: Any) -> tuple[float, float]:
     expected = "a pair of finite numbers, the lower one first"
+    remedy = "(0, 1) for probabilities, (-10, 10) for log-odds: public bounds, never the least and the largest score."
     try:
         low, high = (math.nan if isinstance(end, str | bytes) else float(end) for end in span)
     except (TypeError, ValueError):
-        raise bad_parameter("roc_curve", "score_range", expected, span) from None
+        raise bad_parameter("roc_curve", "score_range", expected, span, remedy) from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
-        raise bad_parameter("roc_curve", "score_range", expected, span)
+        raise bad_parameter("roc_curve", "score_range", expected, span, remedy)
     return low, high

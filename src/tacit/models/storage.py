@@ -96,7 +96,9 @@ def load(path: str | Path) -> Any:
     body = read_json(file)
     reader = Reader(body, str(file))
     if body.get("format") != FORMAT:
-        raise reader.error("it is no model of tacit's. Models are written by model.save or by 'tacit run'")
+        what = "it is no model of tacit's. Models are written by model.save or by 'tacit run'"
+        is_curve = body.get("format") == "tacit-curve"
+        raise reader.error("it is a curve, which tacit.load_curve reads" if is_curve else what)
     version = reader.whole("version", 1)
     if version != VERSION:
         remedy = (

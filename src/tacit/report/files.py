@@ -7,7 +7,6 @@ would take for a formula gets an apostrophe in front, and control characters bec
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,6 @@ from typing import Any
 
 from tacit.errors import bad_parameter
 from tacit.evaluation.curve import RocCurve
-from tacit.evaluation.storage import curve_to_dict
 from tacit.privacy.release import Receipt
 
 LEVEL = 0.95
@@ -74,13 +72,12 @@ def _save_model(result: Any, path: Path) -> list[Path]:
 
 def save_curve(curve: RocCurve, receipt: Receipt, path: Path) -> list[Path]:
     """Write a curve as numbers and as a picture, and its receipt."""
-    text = json.dumps(curve_to_dict(curve), ensure_ascii=False, allow_nan=False)
     low, high = curve.band(LEVEL)
     columns = (curve.fpr, curve.tpr, low, high, curve.thresholds)
     rows = ([repr(float(value)) for value in point] for point in zip(*columns, strict=True))
     with _writing(path):
         (path / "receipt.json").write_text(receipt.to_json(indent=2) + "\n", encoding="utf-8")
-        (path / "curve.json").write_text(text + "\n", encoding="utf-8")
+        curve.save(path / "curve.json")
         write_csv(path / "roc.csv", ["fpr", "tpr", "tpr_low", "tpr_high", "threshold"], rows)
     draw(path / "roc.png", [("", curve)])
     return [path / name for name in ("receipt.json", "curve.json", "roc.csv", "roc.png")]

@@ -45,6 +45,7 @@ def _ranking(auc: Json, negative: str, positive: str) -> str:
         f"{low} and {high}. A coin has 0.5. With the same confidence the shaded band holds the "
         "<em>whole</em> curve of the population that the test set was drawn from. It counts both chances: which rows "
         "happened to be tested, and the noise that protects them.</p>"
+        + "".join(f"<p>Note: {escape(note)}.</p>" for note in auc["notes"])
     )
 
 

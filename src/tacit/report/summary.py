@@ -138,7 +138,14 @@ def _status(receipts: Sequence[Receipt]) -> str:
 
 def _auc(curve: RocCurve) -> Json:
     low, high = curve.auc_interval(LEVEL)
-    return {"value": curve.auc, "low": low, "high": high, "level": LEVEL, "unknown": curve.unknown}
+    return {
+        "value": curve.auc,
+        "low": low,
+        "high": high,
+        "level": LEVEL,
+        "unknown": curve.unknown,
+        "notes": curve.notes,
+    }
 
 
 def _roc(curve: RocCurve) -> Json:
