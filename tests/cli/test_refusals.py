@@ -52,6 +52,7 @@ def accounts() -> list[str]:
         (["compare", "good.json", "other.json", "mail.csv", "--epsilon", "1"], "no column 'note'"),
         (["compare", "good.json", "good.json", "mail.csv", "--epsilon", "1e-12"], "noise scale"),
         (["compare", "good.json", "good.json", "--epsilon", "1"], "add its files as DATA"),
+        (["compare", "good.json", "good.json", "--data-version", "2"], "'--data-version' parameter"),
         (["compare", "good.json", "good.json", "mail.csv"], "DATA was given, so --epsilon is needed"),
         (["evaluate", "good.json", "mail.csv", "--epsilon", "1", "--unit", "text"], "'--rows-per-unit' parameter"),
         (["evaluate", "good.json", "mail.csv", "--epsilon", "1", "--rows-per-unit", "2"], "'--unit' parameter"),

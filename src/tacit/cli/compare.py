@@ -59,9 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _stored(arguments: argparse.Namespace) -> tuple[Any, Any]:
     from tacit.evaluation.storage import load_curve
 
-    if arguments.epsilon is not None:
-        remedy = "Two stored curves cost nothing. To compare two models on a private set, add its files as DATA."
-        raise bad_parameter("tacit compare", "--epsilon", "given together with DATA", arguments.epsilon, remedy)
+    for name in ("epsilon", "delta", "label", "text", "unit", "rows_per_unit", "dataset", "data_version"):
+        if value := getattr(arguments, name):
+            remedy = "Two stored curves cost nothing. To compare two models on a private set, add its files as DATA."
+            option = f"--{name.replace('_', '-')}"
+            raise bad_parameter("tacit compare", option, "given together with DATA", value, remedy)
     return load_curve(arguments.first), load_curve(arguments.second)
 
 
