@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -167,3 +168,14 @@ def _check_within(spent: Budget, most: Budget, owner: str, name: str) -> None:
     if spent.exact_epsilon > most.exact_epsilon or spent.exact_delta > most.exact_delta:
         remedy = "Make it spend less, or ask for a larger epsilon. Nothing was charged."
         raise bad_parameter(owner, name, f"one that spends at most {most}", str(spent), remedy)
+
+
+def where_kept(ledger: Any, dataset: str | None) -> Any:
+    """The ledger; for an account that is named alone, as the environment says. None for a one-off account in memory."""
+    if ledger is not None or dataset is None:
+        return ledger
+    if named := os.environ.get("TACIT_LEDGER"):
+        return named
+    expected = "given, or TACIT_LEDGER set, where 'dataset' names the account: in memory nothing would be kept of it"
+    remedy = "Pass ledger='sqlite:///ledger.db', say, or leave 'dataset' out for a one-off account."
+    raise bad_parameter(OWNER, "ledger", expected, None, remedy)

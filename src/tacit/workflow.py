@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import clone
 
-from tacit._settings import OWNER, check_shares, check_unit, declared_classes, declared_unit, stated_cost
+from tacit._settings import OWNER, check_shares, check_unit, declared_classes, declared_unit, stated_cost, where_kept
 from tacit.desk.checks import check_classes, check_state, check_version
 from tacit.desk.cluster import SparkPart, open_on_spark
 from tacit.desk.parts import (
@@ -88,7 +88,8 @@ class Workflow:
         ``select``, ``train`` and ``evaluate``: shares of ε and δ. The first two share the training set's.
     account : Account, optional
         Who pays; the classifier and the selector have no other. Or ``ledger`` (a URL or a Ledger) and ``dataset`` (the
-        account's name): it is opened, or created with exactly this budget. Without either, a one-off account in memory.
+        account's name): it is opened, or created with exactly this budget. Beside ``dataset`` alone, the ledger is the
+        one that TACIT_LEDGER names. Without any of these, a one-off account in memory.
     options : FileOptions, optional
         How files are written, where their name does not tell.
     engine : {"local", "spark"}, default "local"
@@ -193,7 +194,7 @@ class Workflow:
         coin_limit(self.test_size, OWNER)
         candidate = self._candidate(part)  # a wrong one is refused before anything is registered
         curve_loss = rehearse_curve(part, self._budget("evaluate"), unit, OWNER)
-        if found is None and self.ledger is not None:  # an account that is made stays
+        if found is None and where_kept(self.ledger, self.dataset) is not None:  # an account that is made stays
             self._rehearse_fit(candidate, part, unit)
         account = found or self._create_account(X, unit, ledgers)
         tell("split")
@@ -236,10 +237,10 @@ class Workflow:
         declared = None if self.unit else declared_unit(self.schema, self._theirs)
         if found is not None and (not isinstance(found, Account) or self.ledger is not None):
             raise bad_parameter(OWNER, "account", "a tacit Account, without a ledger beside it", found)
-        if found is None and self.ledger is not None:
+        if found is None and (ledger := where_kept(self.ledger, self.dataset)) is not None:
             if self.dataset is None:
                 raise bad_parameter(OWNER, "dataset", "the name of the data set's account in the ledger", None)
-            found = ledgers.enter_context(existing_account(self.ledger, self.dataset))
+            found = ledgers.enter_context(existing_account(ledger, self.dataset))
         if found is None:
             return self.unit or declared or Unit.row(), None
         if self.unit is not None and found.unit != self.unit:
@@ -250,7 +251,7 @@ class Workflow:
 
     def _create_account(self, X: Any, unit: Unit, ledgers: ExitStack) -> Account:
         name = self.dataset or (Path(str(X)).name if is_path(X) else None) or "data"
-        ledger = self.ledger
+        ledger = where_kept(self.ledger, self.dataset)
         if not isinstance(ledger, Ledger):
             ledger = ledgers.enter_context(Ledger.open(ledger))
         return ledger.account(name, budget=self.budget, unit=unit)

@@ -150,3 +150,21 @@ def test_the_papers_methods_hold_the_recall_at_a_low_threshold(method: str, coun
         found = curve.metrics.recall(0.1)
         held += found.low <= recall <= found.high
     assert held >= 26
+
+
+def test_an_unknown_curve_asks_for_the_spelling() -> None:
+    curve = tacit.roc_curve(["ham", "spam"] * 400, [0.2, 0.7] * 400, epsilon=1.0, pos_label="Spam", random_state=0)
+    assert curve.unknown
+    assert "is the positive label, 'Spam', spelt as in the data?" in curve.notes[0]
+
+
+def test_a_point_of_a_calibration_is_one_of_the_rows_that_it_is_of() -> None:
+    """Its score was that of a row in the middle, where rows around it may have far lower ones on average."""
+    rng = np.random.default_rng(0)
+    p = np.where(rng.random(40_000) < 0.9, 0.01, expit(rng.normal(1.0, 2.0, 40_000)))
+    y = (rng.random(40_000) < p).astype(int)
+    band = tacit.roc_curve(y, p, epsilon=4.0, random_state=0).metrics.calibration()
+    top = np.sort(p)[-5_000:].mean()
+    assert band.x[-1] == pytest.approx(top, abs=0.05)
+    assert band.y[-1] == pytest.approx(top, abs=0.05)
+    assert (np.diff(band.x) >= 0).all()

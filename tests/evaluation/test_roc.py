@@ -405,7 +405,14 @@ class TestDisplay:
 
     @pytest.mark.parametrize(
         ("area", "text"),
-        [(0.91234, "0.912"), (0.9994, "0.999"), (0.9996, "0.9996"), (0.99997, "0.99997"), (1.0, "1.000")],
+        [
+            (0.91234, "0.912"),
+            (0.9994, "0.999"),
+            (0.9996, "0.9996"),
+            (0.99997, "0.99997"),
+            (1 - 2e-11, ">0.99999"),
+            (1.0, "1.000"),
+        ],
     )
     def test_no_area_is_rounded_up_to_1(self, area: float, text: str) -> None:
         assert shown_area(area) == text

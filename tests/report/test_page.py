@@ -121,6 +121,15 @@ def test_an_unknown_curve_is_not_dressed_up() -> None:
     assert "shows how well" not in page(replace(nothing, features=[], n_features=0))
 
 
+def test_a_price_that_promises_nothing_is_said_to(summary: Summary) -> None:
+    """At ε = 1e9 all was to come out "almost the same", with at most 1.4e+217 times the odds."""
+    cheap = tacit.roc_curve([0, 1] * 50, [0.2, 0.7] * 50, epsilon=2.0)
+    dear = tacit.roc_curve([0, 1] * 50, [0.2, 0.7] * 50, epsilon=1e4)
+    texts = [page(summarise(question={}, curve=curve, receipts=[curve.receipt])) for curve in (cheap, dear)]
+    assert ["almost the same" in text for text in texts] == [True, False]
+    assert "e to the power of 1e+04" in texts[1]
+
+
 def test_parts_may_have_paid_less_than_was_asked(summary: Summary) -> None:
     assert "ε at most" in page(summary), "shares may give a part less"
 

@@ -124,3 +124,18 @@ def test_both_halves_are_paid_or_none(unpaid: str) -> None:
 def test_options_are_file_options(file: Path) -> None:
     with pytest.raises(tacit.ParameterError, match="FileOptions"):
         tacit.Workflow(1.0, schema=SCHEMA, options={"format": "csv"}).run(file)  # type: ignore[arg-type]
+
+
+def test_an_account_that_is_named_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a ledger each run had a new one in memory: a data set of ε = 1 could be asked again and again."""
+    monkeypatch.delenv("TACIT_LEDGER", raising=False)
+    with pytest.raises(tacit.ParameterError, match="'ledger' parameter of Workflow must be given, or TACIT_LEDGER set"):
+        tacit.Workflow(1.0, dataset="mail").run(X, Y)
+    url = f"sqlite:///{tmp_path / 'kept.db'}"
+    monkeypatch.setenv("TACIT_LEDGER", url)
+    first, again = (tacit.Workflow(1.0, dataset="mail").run(X, Y) for _ in range(2))
+    assert first.curve.auc == again.curve.auc
+    with tacit.Ledger.open(url) as ledger:
+        assert ledger.account("mail").spent == tacit.Budget(1.0)
+    with pytest.raises(tacit.BudgetError):
+        tacit.Workflow(1.0, dataset="mail").run(X[1:], Y[1:])

@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from tacit.evaluation.metrics import Band
 
 
-MOST_DIGITS = 12
+MOST_DIGITS = 5
 MANY_AT_ENDS = 0.3  # of the rows: predictions of 0 and 1 do, and scores that are cut off by their range
 WIDE = 0.4  # an interval of an area
 
 
 def shown_area(area: float) -> str:
-    """An area with three digits, or with so many that one below 1 is not shown as 1."""
-    return f"{area:.{area_digits(area)}f}"
+    """An area with three digits, or with more where one below 1 would be shown as 1; beyond five it is next to 1."""
+    shown = f"{area:.{area_digits(area)}f}"
+    return f">{1 - 10**-MOST_DIGITS:.{MOST_DIGITS}f}" if area < 1 <= float(shown) else shown
 
 
 def area_digits(area: float) -> int:
@@ -37,7 +38,12 @@ def curve_notes(curve: RocCurve) -> list[str]:
             f"about {curve.share_at_ends:.0%} of the rows score {first} or {last}, the ends of score_range: if the "
             "model does not do so, the range does not fit its scores, or they are no numbers"
         )
-    if high - low > WIDE and not curve.unknown:
+    if curve.unknown:
+        notes.append(
+            f"a class is too small to be told from an empty one: is the positive label, {curve.pos_label!r}, spelt as "
+            "in the data? Or are rows or ε too few?"
+        )
+    elif high - low > WIDE:
         notes.append("rows times ε are too few to tell much")
     return notes
 

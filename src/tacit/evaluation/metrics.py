@@ -198,14 +198,14 @@ class Metrics:
         return self._band(shares, found / shares, level, "Share of rows, highest scores first", "Lift", 1 / shares)
 
     def calibration(self, level: float = LEVEL) -> Band:
-        """Share of positives around eight scores, among an eighth of all rows: for scores that are probabilities.
+        """Share of positives among eight sets of an eighth of all rows, by their mean score: for probabilities.
 
-        The eight scores are the mean ones of eighths of the rows, from the lowest scores to the highest.
+        Each set is around the mean score of an eighth of the rows, from the lowest scores to the highest.
         """
         means, _ = self._groups()
-        scores = np.sort(np.median(means, axis=0))
-        shares = self._shares_around(self._cells_of(scores))
-        return self._band(scores, shares, level, "Score", "Share of positives")
+        scores, shares = self._around(self._cells_of(np.sort(np.median(means, axis=0))))
+        middle = np.maximum.accumulate(np.median(scores, axis=0))
+        return self._band(middle, shares, level, "Score", "Share of positives")
 
     def calibration_error(self, level: float = LEVEL) -> Estimate:
         """Expected calibration error: mean distance of scores and shares of positives, over eighths of the rows.
@@ -304,24 +304,35 @@ class Metrics:
 
     def _groups(self) -> tuple[Floats, Floats]:
         """Mean score and share of positives of eighths of the rows, the highest scores first, for each draw."""
-        taken = _mixed(self._fine, self._places.sizes)
-        scores = self._scores(np.minimum(self._cells, CELLS - 1))
-        steps = np.diff(taken, axis=1) * (scores[:-1] + scores[1:]) / 2
-        sums = np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0)))
+        taken, sums = self._summed
         ends = np.linspace(0.0, 1.0, GROUPS + 1)
         means = GROUPS * np.diff(along(ends, taken, sums), axis=1)
         positives = along(ends, taken, self._fine[:, 1])
         return means, GROUPS * np.diff(positives, axis=1) * self._prevalence[:, None]
 
-    def _shares_around(self, cells: Floats) -> Floats:
-        """Shares of positives among the nearest eighth of the rows, half of it to either side of each cell."""
+    @property
+    def _summed(self) -> tuple[Floats, Floats]:
+        """The share of all rows down to each fine cell, and the sum of their scores, for each draw."""
+        taken = _mixed(self._fine, self._places.sizes)
+        scores = self._scores(np.minimum(self._cells, CELLS - 1))
+        steps = np.diff(taken, axis=1) * (scores[:-1] + scores[1:]) / 2
+        return taken, np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0)))
+
+    def _around(self, cells: Floats) -> tuple[Floats, Floats]:
+        """Mean scores and shares of positives among the nearest eighth of the rows, half to either side of each cell.
+
+        At the ends of the ranks it is the first or the last eighth.
+        """
         sizes = self._places.sizes
         # Ranks of a score are those of the middle of the rows that share it: from those above it to those at it.
         here = (_mixed(self._places.rates(cells), sizes) + _mixed(self._places.rates(cells + 1), sizes)) / 2
-        taken = _mixed(self._fine, sizes)
-        low, high = np.maximum(here - 0.5 / GROUPS, 0.0), np.minimum(here + 0.5 / GROUPS, 1.0)
-        positives = along(high, taken, self._fine[:, 1]) - along(low, taken, self._fine[:, 1])
-        return _ratio(positives * self._prevalence[:, None], high - low)
+        taken, sums = self._summed
+        low = np.clip(here - 0.5 / GROUPS, 0.0, 1 - 1 / GROUPS)
+        scores, positives = (
+            GROUPS * (along(low + 1 / GROUPS, taken, values) - along(low, taken, values))
+            for values in (sums, self._fine[:, 1])
+        )
+        return scores, positives * self._prevalence[:, None]
 
     @property
     def _prevalence(self) -> Floats:

@@ -15,6 +15,7 @@ Json = dict[str, Any]
 
 BELIEFS = (0.01, 0.1, 0.5)
 SHADES = 4
+MOST_MEANT = 10.0  # ε: beyond, no promise is worth the name
 
 
 def cost(summary: Summary) -> str:
@@ -93,6 +94,12 @@ def promise(summary: Summary) -> str:
 
 def _statement(summary: Summary) -> str:
     spent, unit = _price(summary), unit_of(summary)
+    if spent["epsilon"] > MOST_MEANT:
+        return (
+            f"<p class='lead'>Next to nothing: at {escape(price(spent))} what was released may tell that one "
+            f"{escape(unit)} is in these data, and what is in it.</p><p>The price is so large that only a formula is "
+            f"left of the promise: odds change by a factor of at most e to the power of {spent['epsilon']:.4g}.</p>"
+        )
     who = "If your row, or anybody else’s," if unit == "row" else "If you, or anybody else,"
     apart = f", apart from a chance of {show_delta(spent['delta'])}" if spent["delta"] else ""
     given = " if the model keeps its word" if summary.status == "conditional" else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from tacit.evaluation.display import area_digits, shown_area
+from tacit.evaluation.display import MOST_DIGITS, area_digits, shown_area
 from tacit.report.draw import Square
 from tacit.report.summary import Summary
 from tacit.report.words import CONFIDENCE, interval, number, section, share, sides, signed, table
@@ -31,7 +31,8 @@ def performance(summary: Summary) -> str:
 def _nothing_known() -> str:
     return (
         '<p class="lead">A class is too small to be told from an empty one, so nothing can be said: the band is '
-        "everything from 0 to 1, and the line is a guess. It takes more rows, or a larger ε.</p>"
+        "everything from 0 to 1, and the line is a guess. If the classes are spelt as in the data, it takes more rows, "
+        "or a larger ε.</p>"
     )
 
 
@@ -40,13 +41,18 @@ def _ranking(auc: Json, negative: str, positive: str) -> str:
     area, low, high = (shown_area(auc[name]) for name in ("value", "low", "high"))
     return (
         f'<p class="lead">Of two rows picked at random, one {good} and one {bad}, the model gives the higher score to '
-        f"the {good} one in <b>{share(auc['value'], area_digits(auc['value']) - 2)}</b> of cases.</p>"
+        f"the {good} one in <b>{share(_short_of_all(auc['value']), area_digits(auc['value']) - 2)}</b> of cases.</p>"
         f"<p>That is the area under the curve: <b>{area}</b>, with {CONFIDENCE} confidence between "
         f"{low} and {high}. A coin has 0.5. With the same confidence the shaded band holds the "
         "<em>whole</em> curve of the population that the test set was drawn from. It counts both chances: which rows "
         "happened to be tested, and the noise that protects them.</p>"
         + "".join(f"<p>Note: {escape(note)}.</p>" for note in auc["notes"])
     )
+
+
+def _short_of_all(area: float) -> float:
+    """An area below 1 is not shown as all cases."""
+    return min(area, 1 - 10**-MOST_DIGITS) if area < 1 else area
 
 
 def _roc(summary: Summary, unknown: bool) -> Square:
