@@ -198,14 +198,14 @@ class Metrics:
         return self._band(shares, found / shares, level, "Share of rows, highest scores first", "Lift", 1 / shares)
 
     def calibration(self, level: float = LEVEL) -> Band:
-        """Share of positives among eight sets of an eighth of all rows, by their mean score: for probabilities.
+        """Share of positives in each eighth of the rows, by its mean score: for scores that are probabilities.
 
-        Each set is around the mean score of an eighth of the rows, from the lowest scores to the highest.
+        Neither is known for sure. The interval holds what the share would be at the score that is shown: by how much
+        shares and mean scores differ is read from draws in which both move.
         """
-        means, _ = self._groups()
-        scores, shares = self._around(self._cells_of(np.sort(np.median(means, axis=0))))
-        middle = np.maximum.accumulate(np.median(scores, axis=0))
-        return self._band(middle, shares, level, "Score", "Share of positives")
+        means, shares = (part[:, ::-1] for part in self._groups())
+        scores = np.maximum.accumulate(np.median(means, axis=0))
+        return self._band(scores, np.clip(scores + shares - means, 0.0, 1.0), level, "Score", "Share of positives")
 
     def calibration_error(self, level: float = LEVEL) -> Estimate:
         """Expected calibration error: mean distance of scores and shares of positives, over eighths of the rows.
@@ -304,35 +304,14 @@ class Metrics:
 
     def _groups(self) -> tuple[Floats, Floats]:
         """Mean score and share of positives of eighths of the rows, the highest scores first, for each draw."""
-        taken, sums = self._summed
+        taken = _mixed(self._fine, self._places.sizes)
+        scores = self._scores(np.minimum(self._cells, CELLS - 1))
+        steps = np.diff(taken, axis=1) * (scores[:-1] + scores[1:]) / 2
+        sums = np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0)))
         ends = np.linspace(0.0, 1.0, GROUPS + 1)
         means = GROUPS * np.diff(along(ends, taken, sums), axis=1)
         positives = along(ends, taken, self._fine[:, 1])
         return means, GROUPS * np.diff(positives, axis=1) * self._prevalence[:, None]
-
-    @property
-    def _summed(self) -> tuple[Floats, Floats]:
-        """The share of all rows down to each fine cell, and the sum of their scores, for each draw."""
-        taken = _mixed(self._fine, self._places.sizes)
-        scores = self._scores(np.minimum(self._cells, CELLS - 1))
-        steps = np.diff(taken, axis=1) * (scores[:-1] + scores[1:]) / 2
-        return taken, np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0)))
-
-    def _around(self, cells: Floats) -> tuple[Floats, Floats]:
-        """Mean scores and shares of positives among the nearest eighth of the rows, half to either side of each cell.
-
-        At the ends of the ranks it is the first or the last eighth.
-        """
-        sizes = self._places.sizes
-        # Ranks of a score are those of the middle of the rows that share it: from those above it to those at it.
-        here = (_mixed(self._places.rates(cells), sizes) + _mixed(self._places.rates(cells + 1), sizes)) / 2
-        taken, sums = self._summed
-        low = np.clip(here - 0.5 / GROUPS, 0.0, 1 - 1 / GROUPS)
-        scores, positives = (
-            GROUPS * (along(low + 1 / GROUPS, taken, values) - along(low, taken, values))
-            for values in (sums, self._fine[:, 1])
-        )
-        return scores, positives * self._prevalence[:, None]
 
     @property
     def _prevalence(self) -> Floats:
@@ -341,10 +320,6 @@ class Metrics:
     def _scores(self, cells: Floats) -> Floats:
         low, high = self._curve.score_range
         return np.asarray(low + (high - low) * scores_at(cells.astype(np.int64)))
-
-    def _cells_of(self, scores: Floats) -> Floats:
-        low, high = self._curve.score_range
-        return np.array([self._curve.cell_of((score - low) / (high - low)) for score in scores])
 
     def _estimate(self, draws: Floats, level: float, most: float = 1.0) -> Estimate:
         low, middle, high = self._quantiles(draws, level, most)
