@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 
 import tacit
-from tacit.data import spark, statistics
+from tacit.data import spark, spark_files, statistics
 from tacit.data.bounding import Bounding, first_of_each, row_order
 from tacit.data.columns import CategoryColumn, NumberColumn, SparseColumn, TextColumn
 from tacit.data.errors import SchemaError, SourceError
@@ -450,7 +450,7 @@ def test_files_whose_headers_differ_are_refused(session: Any, tmp_path: Path) ->
 
 
 def test_without_pyspark_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark, "find_spec", lambda name: None)
+    monkeypatch.setattr(spark_files, "find_spec", lambda name: None)
     with pytest.raises(tacit.MissingExtraError, match=r"pip install \"tacit\[spark\]\""):
         spark.count("x.parquet", Schema.text((0, 1)), Bounding(1))
 

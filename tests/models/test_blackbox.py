@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.model_selection import RandomizedSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
@@ -76,6 +77,36 @@ def test_a_model_that_spends_more_than_is_paid_is_refused(model: Any, stated: st
     assert account.spent.epsilon == 0
     tacit.BlackBoxClassifier(model, epsilon=5.0, delta=1e-5, account=account).fit(X, Y)
     assert account.spent.epsilon == pytest.approx(5.0)
+
+
+class Around:
+    """Fits what it is given, and has a seed of its own."""
+
+    def __init__(self, inner: Any, random_state: int | None = None) -> None:
+        self.inner, self.random_state = inner, random_state
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {"inner": self.inner, "random_state": self.random_state}
+
+    def set_params(self, **given: Any) -> Any:
+        vars(self).update(given)
+        return self
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.fitted_ = self.inner.fit(X, y)
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        return self.fitted_.predict_proba(X)
+
+
+@pytest.mark.parametrize("seed", [0, None])
+def test_a_seed_inside_of_what_has_one_itself_is_told(seed: int | None) -> None:
+    """The outer seed is replaced, the inner one was not looked for: the same noise each time, "private"."""
+    inner = tacit.BernoulliNB(0.5, random_state=seed)
+    for outer in (Around(inner, 3), RandomizedSearchCV(inner, {"alpha": [1.0]}, n_iter=1)):
+        model = tacit.BlackBoxClassifier(outer, epsilon=9.0).fit(X, Y)
+        assert model.receipt_["status"].startswith("simulation") == (seed is not None)
 
 
 def test_ours_behind_it() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 
 import tacit
 from tacit.desk.cluster import open_on_spark
-from tests.support import spark_cluster
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -36,29 +34,6 @@ SCHEMA = tacit.Schema.from_dict(
     }
 )
 CLASSES = ("no", "yes")
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
-    reason = spark_cluster.missing()
-    if reason is not None:
-        pytest.skip(reason)
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[1]").appName("tacit")
-    settings = {
-        "spark.driver.bindAddress": spark_cluster.LOOPBACK,
-        "spark.driver.host": spark_cluster.LOOPBACK,
-        "spark.driver.extraJavaOptions": spark_cluster.QUICK_START,
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "1",
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    opened = builder.getOrCreate()
-    opened.sparkContext.setLogLevel("ERROR")
-    yield opened
-    opened.stop()
 
 
 def test_a_table_with_persons_on_spark(session: Any, tmp_path: Path) -> None:

@@ -11,10 +11,8 @@ not be a float, a decimal or a time (engines print them differently), and files 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.bounding import Bounding, check_seed
-from tacit.data.errors import SourceError
-from tacit.data.files import check_whole, format_of, list_files, settle
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
 from tacit.data.scores import Scores
+from tacit.data.spark_files import check_installed, open_frame, reading_of, running
 from tacit.data.split import Split, coin_limit, split_name, split_rule
 from tacit.data.statistics import Counts, seal
-from tacit.errors import MissingExtraError, bad_parameter
+from tacit.errors import bad_parameter
 from tacit.privacy.exact import Exact
 from tacit.privacy.grid import CELLS
 from tacit.privacy.unit import Sensitivity
@@ -43,9 +40,6 @@ if TYPE_CHECKING:
 
 
 __all__ = ["count", "open_frame", "score", "score_histogram", "scores", "split"]
-
-MOST_FIELDS = 1 << 22
-"""Fields of a record of CSV or TSV. One that has more ends the run; Spark's own default is 20,480."""
 
 MAX_LITERAL = 1 << 22
 """Weights and preferences travel inside the query plan: at most this many of them."""
@@ -82,7 +76,7 @@ def count(
         raise bad_parameter("count", "bounding", f"for the schema's unit ({schema.unit})", str(bounding.unit))
     if bounding.preference is not None:
         _check_length("Bounding", "preference", bounding.preference, schema)
-    with _running(data):
+    with running(data):
         rows = sql.bound(sql.encode(_frame(data, options, session), schema), bounding)
         table = sql.cell_counts(rows).toArrow()
     labels, features, counts = (table.column(place).to_numpy() for place in range(3))
@@ -162,21 +156,20 @@ def score_histogram(
         raise bad_parameter("score_histogram", "thresholds", "finite numbers in ascending order", f"shape {grid.shape}")
     bounding = Bounding(1, schema.unit, seed)
     vector = _weights(weights, schema)
-    with _running(data):
+    with running(data):
         rows = sql.encode(_frame(data, options, session), schema)
         table = sql.score_counts(rows, vector, float(intercept), grid, bounding).toArrow()
     labels, bins, counts = (table.column(place).to_numpy() for place in range(3))
     cells = np.zeros((len(schema.classes), len(grid) + 1), dtype=np.int64)
     cells[labels, bins] = counts
     people = "" if schema.unit.column is None else f", at most {schema.unit.max_rows} row(s) of a person"
-    model = hashlib.sha256(np.append(vector, intercept).tobytes()).hexdigest()
-    named = f"{version}/{reading_of(data, options)}/{model}" if version else _fingerprint(cells)
+    named = f"{version}/{reading_of(data, options)}" if version else _fingerprint(cells)
     return Exact(
         cells,
         sensitivity=Sensitivity.of_row_counts(bounding.bound),
         unit=schema.unit,
         query=f"scores by label and bin ({cells.shape[0]} × {cells.shape[1]}){people}",
-        version=f"{named}/{schema.digest}/{bounding.key}/{hashlib.sha256(grid.tobytes()).hexdigest()}",
+        version=f"{named}/{_model(vector, intercept, schema, bounding)}/{hashlib.sha256(grid.tobytes()).hexdigest()}",
     )
 
 
@@ -200,20 +193,21 @@ def scores(
     data, schema, weights, intercept, seed, options, session
         As for :func:`score_histogram`.
     version : str, optional
-        A name for the rows and the model; default a fingerprint of the counts.
+        A name for the rows; default a fingerprint of the counts. The model is told by its weights in any case: whether
+        two requests are the same must not depend on whether a row has a word that their models weigh differently.
     """
     sql = _sql()
     if len(schema.classes) != 2:
         raise bad_parameter("scores", "schema", "of two classes", schema.classes)
     bounding = Bounding(1, schema.unit, seed)
     vector = _weights(weights, schema)
-    with _running(data):
+    with running(data):
         rows = sql.encode(_frame(data, options, session), schema)
         table = sql.cell_scores(rows, vector, float(intercept), CELLS, bounding).toArrow()
     labels, cells, counts = (table.column(place).to_numpy() for place in range(3))
     counted = np.zeros((2, CELLS), dtype=np.int64)
     counted[labels, cells] = counts
-    return Scores.of_cells(counted, schema.unit, "spark", version)
+    return Scores.of_cells(counted, schema.unit, f"spark|{_model(vector, intercept, schema, bounding)}", version)
 
 
 def split(
@@ -256,73 +250,11 @@ def split(
     in_test = f"`{sql.COIN}` < {limit}L"
     parts = Split([frame.where(f"not {in_test}").drop(sql.COIN), frame.where(in_test).drop(sql.COIN)])
     if account is not None:
-        name = split_name(account, purpose, key, f"{version}/{reading_of(data, options)}")
+        # Copies are equal in all columns, so that other columns make another split.
+        columns = hashlib.sha256(parts[0].schema.json().encode()).hexdigest()
+        name = split_name(account, purpose, key, f"{version}/{reading_of(data, options)}/{columns}")
         parts.accounts = account.split(name, ["train", "test"])
     return parts
-
-
-def open_frame(path: str | Path, options: FileOptions | None = None, session: SparkSession | None = None) -> DataFrame:
-    """Read CSV, TSV or Parquet files by the rules of :mod:`tacit.data.files`; the rows are private.
-
-    CSV with quote characters is read a whole file at a time, since a quoted value may hold line ends; for large data
-    write Parquet, or many files. Such files must be local, as they are looked through for open quotes first.
-    """
-    _sql()
-    spark = session or _active_session()
-    settled = _settled(path, options or FileOptions())
-    if settled.format != "parquet" and settled.quote:
-        _check_quotes(str(path), options or FileOptions())
-    with _running(path):
-        if settled.format == "parquet":
-            return spark.read.parquet(str(path))
-        reader = spark.read.options(
-            sep=settled.delimiter,
-            quote=settled.quote or "\0",
-            escape=settled.quote or "\0",
-            multiLine=bool(settled.quote),
-            maxColumns=MOST_FIELDS,
-            header=settled.header is None,
-            enforceSchema=settled.header is not None,  # otherwise files with other columns would be read askew
-            mode="DROPMALFORMED",
-            columnPruning=False,  # pruned columns are not counted, and a record of the wrong width would pass
-        )
-        if settled.header is not None:
-            quoted = ", ".join(f"`{name.replace('`', '``')}` string" for name in settled.header)
-            reader = reader.schema(quoted)
-        # A delimited file has no nulls, only empty texts.
-        return reader.csv(str(path)).na.fill("")
-
-
-def _check_quotes(path: str, options: FileOptions) -> None:
-    """Refuse what the other engine refuses, a quote that is never closed: here it swallows records without a word."""
-    remedy = "Write Parquet, or pass quote='' if quotes are ordinary characters."
-    try:
-        files = list_files(path)
-    except SourceError:
-        message = f"The file {path!r} may have quotes, and cannot be looked through for open ones from here. {remedy}"
-        raise SourceError(message, file=path) from None
-    if any(settle(file, options).by_line for file in files):
-        message = (
-            f"On Spark, quotes are read as a file's name says (.csv: commas and \"), and {path!r} is read otherwise."
-        )
-        raise SourceError(f"{message} {remedy}", file=path)
-    check_whole(files, [], options)
-
-
-def reading_of(data: DataFrame | str | Path, options: FileOptions | None = None) -> str:
-    """A name for how Spark reads a path; empty for a data frame."""
-    return repr(_settled(data, options or FileOptions())) if isinstance(data, str | Path) else ""
-
-
-def _settled(path: str | Path, options: FileOptions) -> FileOptions:
-    format = format_of(Path(str(path)), options)
-    if format not in ("csv", "tsv", "parquet"):
-        raise SourceError(
-            f"On Spark, files are CSV, TSV or Parquet. Got {format} for {str(path)!r}: convert it, or read it into a "
-            "Spark data frame and pass that.",
-            file=str(path),
-        )
-    return settle(Path(str(path)), options)
 
 
 def _frame(data: Any, options: FileOptions | None, session: SparkSession | None) -> DataFrame:
@@ -335,19 +267,8 @@ def _frame(data: Any, options: FileOptions | None, session: SparkSession | None)
     raise bad_parameter("count", "data", "a Spark data frame or a path", type(data).__name__)
 
 
-def _active_session() -> SparkSession:
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.getActiveSession()
-    if session is None:
-        remedy = "Create one with pyspark.sql.SparkSession.builder, or pass session=."
-        raise bad_parameter("open_frame", "session", "given, or a session that is active", None, remedy)
-    return session
-
-
 def _sql() -> ModuleType:
-    if find_spec("pyspark") is None:
-        raise MissingExtraError('Counting on Spark needs pyspark. Run: pip install "tacit[spark]"')
+    check_installed()
     from tacit.data import spark_sql
 
     return spark_sql
@@ -359,6 +280,12 @@ def _weights(weights: Any, schema: Schema) -> NDArray[np.float64]:
     if not np.isfinite(vector).all():
         raise bad_parameter("score", "weights", "finite numbers", "infinity or NaN among them")
     return vector
+
+
+def _model(weights: NDArray[np.float64], intercept: float, schema: Schema, bounding: Bounding) -> str:
+    """What scores a row, and which rows of a person are kept, in a word."""
+    digest = hashlib.sha256(np.append(weights, float(intercept)).tobytes()).hexdigest()
+    return f"{digest}/{schema.digest}" + ("" if schema.unit.column is None else f"/{bounding.key}")
 
 
 def _check_length(owner: str, name: str, vector: NDArray[Any], schema: Schema) -> None:
@@ -375,22 +302,3 @@ def _fingerprint(*tables: NDArray[np.int64]) -> str:
     for table in tables:
         state.update(np.ascontiguousarray(table, dtype="<i8").tobytes())
     return state.hexdigest()
-
-
-@contextmanager
-def _running(data: object) -> Iterator[None]:
-    """Turn Spark's complaints into one of ours, which never quotes a row: Spark's own messages may."""
-    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
-    from pyspark.errors import PySparkException
-
-    what = f"the file {str(data)!r}" if isinstance(data, str | Path) else "the data frame"
-    try:
-        yield
-    except PySparkException as error:
-        condition = error.getCondition() or type(error).__name__
-        raise SourceError(
-            f"Spark cannot read {what}: {condition}. Check the path, the format and the columns."
-        ) from None
-    except Py4JJavaError as error:
-        kind = str(error.java_exception.getClass().getSimpleName())
-        raise SourceError(f"Spark could not finish counting {what}: {kind}. Its logs say why.") from None

@@ -23,6 +23,7 @@ from tacit.data.errors import SchemaError
 from tacit.data.features import NUMBER_PATTERN, written_numbers
 from tacit.data.hashing import Longs, hash_strings
 from tacit.data.schema import Schema
+from tacit.data.spark_copies import content
 from tacit.data.text import FOLD_FROM, FOLD_TO, TOKEN_PATTERN, valid_text
 
 if TYPE_CHECKING:
@@ -388,12 +389,7 @@ def with_coins(frame: DataFrame, schema: Schema, seed: int) -> DataFrame:
         kinds = _kinds(frame, [schema.unit.column])
         person = plain_text(schema.unit.column, kinds[schema.unit.column])
         return frame.withColumn(COIN, F.xxhash64(long(seed), long(PERSON_COIN), F.xxhash64(person)))
-    equal = Window.partitionBy(*(_comparable(field) for field in frame.schema.fields))
+    equal = Window.partitionBy(*content(frame))
     key = row_key(feature_set(frame, schema), seed)
     number = F.row_number().over(equal.orderBy(F.lit(0))).cast("bigint") - long(1)
     return frame.withColumn(COIN, F.xxhash64(long(seed), long(ROW_COIN), key, _label(frame, schema), number))
-
-
-def _comparable(field: T.StructField) -> Column:
-    column = F.col(_quoted(field.name))
-    return F.to_json(column) if isinstance(field.dataType, T.MapType) else column

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,10 +16,11 @@ from tacit.data import spark
 from tacit.data.bounding import Bounding
 from tacit.data.columns import TextColumn
 from tacit.data.errors import SourceError
-from tacit.data.files import list_files
+from tacit.data.files import list_files, unchanged
 from tacit.data.readers import FileOptions
 from tacit.data.schema import Schema
 from tacit.data.sources import Source, fingerprint_files
+from tacit.data.spark_files import reading_of
 from tacit.data.statistics import Counts
 from tacit.desk.counts import Visit
 from tacit.desk.parts import Named, Part, describe
@@ -37,11 +40,11 @@ FEW_ONES = 4
 class SparkPart(Part):
     """Private rows that lie on a cluster."""
 
-    __slots__ = ("_frame", "_schema", "_version")
+    __slots__ = ("_check", "_frame", "_schema", "_version")
 
-    def __init__(self, frame: DataFrame, schema: Schema, version: str) -> None:
+    def __init__(self, frame: DataFrame, schema: Schema, version: str, check: Callable[[], None]) -> None:
         self.kind = "table"
-        self._frame, self._schema, self._version = frame, schema, version
+        self._frame, self._schema, self._version, self._check = frame, schema, version, check
 
     @property
     def schema(self) -> Schema:
@@ -63,7 +66,7 @@ class SparkPart(Part):
         """Split by a coin for each row or person: train, test, and an account for each."""
         halves = spark.split(self._frame, self._schema, test_size, account=account, version=self._version, seed=seed)
         train, test = (
-            SparkPart(frame, self._schema, f"{self._version}/{name}/{test_size}/{seed}")
+            SparkPart(frame, self._schema, f"{self._version}/{name}/{test_size}/{seed}", self._check)
             for name, frame in zip(("train", "test"), halves, strict=True)
         )
         return train, test, halves.accounts or {}
@@ -71,7 +74,8 @@ class SparkPart(Part):
     def counts(self, schema: Schema, bounding: Bounding) -> Counts:
         """Counts by label and feature, sealed; for a visit."""
         labelled = replace(schema, label=self._schema.label)
-        return spark.count(self._frame, labelled, bounding, version=self._version)
+        with self._reading():
+            return spark.count(self._frame, labelled, bounding, version=self._version)
 
     def curve(
         self,
@@ -84,10 +88,18 @@ class SparkPart(Part):
     ) -> Binned:
         """Release the counts of a ROC curve of a linear model's log-odds; ``name`` is the model's."""
         named = f"{self._version}/{name}"
-        counted = spark.scores(
-            self._frame, self._schema, weights, intercept=intercept, seed=account.seed, version=named
-        )
+        with self._reading():
+            counted = spark.scores(
+                self._frame, self._schema, weights, intercept=intercept, seed=account.seed, version=named
+            )
         return release_counted(counted, budget, (0.0, 1.0), account, random_state)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Before and after rows are read, their files must be as they were when they were opened."""
+        self._check()
+        yield
+        self._check()
 
 
 def _stay() -> Any:
@@ -151,8 +163,8 @@ def open_on_spark(
     described = describe(data, None, classes=classes, unit=unit, label=label, text=text, schema=schema)
     if find_spec("pyspark") is None:
         raise MissingExtraError('The engine "spark" needs pyspark and Java 17. Run: pip install "tacit[spark]"')
-    named = f"{version or _version(data)}/{spark.reading_of(data, options)}/{described.digest}"
-    frame = data
+    named = f"{version or _version(data)}/{reading_of(data, options)}/{described.digest}"
+    frame, check = data, _unchanged(data)
     if isinstance(data, str | Path):
         frame = spark.open_frame(data, options, _session())
     absent = [name for name in described.names_needed if name not in frame.columns]
@@ -163,7 +175,7 @@ def open_on_spark(
         )
     # Copies of a row are equal in all columns of a frame, so that one that numbers the rows would leave no copies.
     others = [name for name in frame.columns if name not in described.names_needed]
-    return SparkPart(frame.drop(*others), described, named)
+    return SparkPart(frame.drop(*others), described, named, check)
 
 
 def _session() -> Any:
@@ -175,6 +187,21 @@ def _session() -> Any:
         return active
     builder = SparkSession.builder.appName("tacit").config("spark.ui.showConsoleProgress", "false")
     return builder.config("spark.log.level", "ERROR").getOrCreate()
+
+
+def _unchanged(data: Any) -> Callable[[], None]:
+    """A check that local files are still as they are now: else a row could be in both parts. Others are taken to be."""
+    try:
+        paths = list_files(data) if isinstance(data, str | Path) else []
+    except SourceError:
+        paths = []
+    check = unchanged(paths)
+
+    def check_all() -> None:
+        for path in paths:
+            check(path)
+
+    return check_all
 
 
 def _version(data: Any) -> str:

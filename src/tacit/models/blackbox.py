@@ -148,7 +148,8 @@ class BlackBoxClassifier(PrivateClassifier):
     @property
     def is_seeded(self) -> bool:
         """Whether noise can be foretold: by the seed that is passed on, or one inside that nobody can be told of."""
-        inside = [] if "random_state" in settable(self.estimator) else all_inside(self.estimator)
+        replaced = "random_state" in settable(self.estimator)  # of the outermost one, not of those inside
+        inside = (part for part in all_inside(self.estimator) if not (replaced and part is self.estimator))
         parts = (part for part in inside if isinstance(part, PrivateEstimator))
         return any(getattr(part, "random_state", None) is not None for part in (self, *parts))
 
@@ -212,7 +213,9 @@ class BlackBoxClassifier(PrivateClassifier):
             places = self._places(getattr(model, "classes_", self.classes_))
             scores[:, places] = np.maximum(_probabilities(answer, len(scores), len(places)), 1e-12)
         else:
-            codes = class_codes("predict", model.predict(X), tuple(self.classes_.tolist()))
+            answer = model.predict(X)
+            labels = answer if len(getattr(answer, "shape", "1")) == 1 else []
+            codes = class_codes("predict", labels, tuple(self.classes_.tolist()))
             if codes.shape != (len(scores),):
                 raise bad_parameter(OWNER, "estimator", "one whose predict gives a label for each row", "another shape")
             scores[codes[:, None] == np.arange(len(self.classes_))] = 1.0
