@@ -122,7 +122,11 @@ def _raise(arguments: argparse.Namespace) -> int:
         old = account.budget
         epsilon = old.exact_epsilon if arguments.epsilon is None else arguments.epsilon
         delta = old.exact_delta if arguments.delta is None else arguments.delta
-        account.raise_budget(Budget(epsilon, delta), reason=arguments.reason)
+        new = Budget(epsilon, delta)
+        if not old < new:
+            remedy = f"It has {old} already, and budgets are never lowered."
+            raise bad_parameter("tacit ledger raise", "--epsilon", "more than the account has", str(new), remedy)
+        account.raise_budget(new, reason=arguments.reason)
         return _print(arguments, _summary(account), f"Raised {account.name!r} from {old} to {account.budget}.")
 
 

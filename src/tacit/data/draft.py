@@ -152,17 +152,19 @@ def _from_frame(frame: pl.DataFrame) -> str:
     texts = {name: plain_text(frame[name], ()) for name in names}
     missing = [mark for mark in _MISSING if mark == "" or any((text == mark).any() for text in texts.values())]
     guess, person = _guess(names, _LABELS), _person_of(names)
-    others = [name for name in names if name != person]
-    label = guess or next((n for n in others if 2 <= texts[n].n_unique() <= _MAX_CLASSES), others[0])
-    classes = _values(texts[label], missing)
+    found = {name: _values(texts[name], missing) for name in names if name != person}
+    # What is predicted mostly has two values, and stands at the end: a guess, so that its classes are to be filled in.
+    label = guess or min(reversed(found), key=lambda name: (len(found[name]) != 2, len(found[name]) > _MAX_CLASSES))
+    classes = found[label]
+    few = 2 <= len(classes) <= _MAX_CLASSES
+    suggested = f"  # TODO: {f'if it is this one, {_toml(classes)}' if few else 'the labels'}"
     lines = [
         _HEADER + "# Drafted from a file that was declared public: check every list and every bound.",
         f"missing = {_toml(missing)}",
         "",
         "[label]",
         f"column = {_toml(label)}" + ("" if guess else _WHICH),
-        f"classes = {_toml(classes if len(classes) >= 2 else [])}"
-        + ("" if 2 <= len(classes) <= _MAX_CLASSES else "  # TODO: the labels"),
+        f"classes = {_toml(classes)}" if guess and few else f"classes = []{suggested}",
         "",
         *_person(person),
     ]

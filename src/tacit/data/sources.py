@@ -328,7 +328,9 @@ def as_frame(data: Any, schema: Schema) -> pl.DataFrame:
         return pl.DataFrame([as_series(name, data[:, place]) for place, name in enumerate(names)])
     if isinstance(data, Sequence | np.ndarray | pl.Series | pa.Array | pa.ChunkedArray) or hasattr(data, "to_numpy"):
         if len(schema.columns) != 1:
-            remedy = "For several columns pass a data frame; files in a list are of type pathlib.Path."
+            remedy = (
+                "For several columns pass a data frame, also for one row: frame.iloc[[0]]. Files in a list are Paths."
+            )
             raise SchemaError(f"A list of texts fits a schema with one column. {remedy}")
         return pl.DataFrame([as_series(schema.columns[0].name, data)])
     raise ParameterError(f"{_FRAMES} Got {type(data).__name__!r}.")

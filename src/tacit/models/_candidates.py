@@ -25,7 +25,8 @@ def check_candidates(candidates: Any, account: Any) -> list[Any]:
         if isinstance(model, SelectingClassifier):
             check_halves(model.classifier, model.selector, "SelectingClassifier")
     if not models or not all(_is_candidate(model) for model in models):
-        got = [type(model).__name__ for model in models] or type(candidates).__name__
+        empty = "none" if isinstance(candidates, Iterable) else type(candidates).__name__
+        got = [type(model).__name__ for model in models] or empty
         remedy = "A selector with a classifier behind it is a tacit.SelectingClassifier."
         raise bad_parameter(OWNER, "candidates", "a list of one or more tacit classifiers", got, remedy)
     if any(getattr(part, "delta", 0.0) for model in models for part, _ in _payers(model)):
