@@ -21,6 +21,7 @@ WITHOUT_DATA = {
     "compare": "reads two released curves",
     "forecast": "sees no data",
     "load": "reads a released model",
+    "load_curve": "reads a released curve",
 }
 """Public names that release nothing of their own, and why."""
 

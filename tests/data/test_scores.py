@@ -174,9 +174,8 @@ def test_wrong_shapes_and_types() -> None:
         scores([1, 0], [0.5])
     with pytest.raises(ParameterError, match="one-dimensional"):
         scores(np.array([[1, 0]]), [0.5])
-    for wrong in (np.array([1j]), np.array(["2020-01-01"], dtype="M8[D]")):
-        with pytest.raises(ParameterError, match="real numbers"):
-            scores([1], wrong)
+    with pytest.raises(ParameterError, match="real numbers"):
+        scores([1], np.array(["2020-01-01"], dtype="M8[D]"))
 
 
 def test_scores_do_not_show_themselves() -> None:

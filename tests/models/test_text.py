@@ -253,10 +253,10 @@ def test_bad_parameters_are_named(change: dict[str, Any], name: str) -> None:
         tacit.TextClassifier(**change).fit(["a", "b"], [0, 1])
 
 
-@pytest.mark.parametrize("texts", ["one text", [1, 2, 3], 7])
+@pytest.mark.parametrize("texts", ["one text", 7])
 def test_what_is_no_text_is_refused(texts: Any) -> None:
     with pytest.raises(tacit.ParameterError, match="'X' parameter of TextClassifier"):
-        tacit.TextClassifier().fit(texts if isinstance(texts, str | int) else np.array(texts), [0, 1, 1])
+        tacit.TextClassifier().fit(texts, [0, 1, 1])
 
 
 def test_early_words_count_more_and_numbers_are_one_word() -> None:
