@@ -164,6 +164,16 @@ def test_a_row_that_a_box_does_not_label_changes_no_other(released: list[Any], m
     assert right[0] > 50
 
 
+def test_labels_may_stand_in_lists_of_their_own() -> None:
+    class Nested(Abstaining):
+        def predict(self, X: Any) -> list[Any]:
+            return [[label] for label in super().predict(X)]
+
+    flat, nested = (boxed(box).fit(X, Y).predict_proba(ODD) for box in (Abstaining(), Nested()))
+    assert np.array_equal(flat, nested)
+    assert len(np.unique(flat)) == 3
+
+
 def wary(X: Any, y: Any, epsilon: float) -> Any:
     """Looks at the rows for nothing but its warnings."""
     np.log(np.asarray(X, dtype=float)[:, 0] - 4321.0)

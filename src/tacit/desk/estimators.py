@@ -226,7 +226,7 @@ def check_labels(owner: str, X: Any, y: Any) -> Any:
         raise bad_parameter(owner, "y", "given: it requires y to be passed, but the target y is None", None)
     labels: Any = listed(y) if hasattr(y, "__len__") else np.asarray(y)
     if isinstance(labels, list | tuple):
-        labels = [label[0] if type(label) in (list, tuple) and len(label) == 1 else label for label in labels]
+        labels = flat(labels)
     dimensions = _dimensions(labels)
     if dimensions == 2 and labels.shape[1] == 1:
         warnings.warn(
@@ -240,6 +240,11 @@ def check_labels(owner: str, X: Any, y: Any) -> Any:
     if len(labels) != (X.shape[0] if hasattr(X, "shape") else len(X)):
         raise bad_parameter(owner, "y", "one-dimensional with one label for each row", "another length")
     return labels
+
+
+def flat(labels: Any) -> list[Any]:
+    """Labels that may each stand in a list of its own."""
+    return [label[0] if type(label) in (list, tuple) and len(label) == 1 else label for label in labels]
 
 
 def _only_column(table: Any) -> Any:

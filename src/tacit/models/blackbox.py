@@ -15,7 +15,7 @@ from sklearn.base import clone
 from tacit._settings import all_inside, settable, stated_cost, stated_epsilon
 from tacit.desk.blackbox import check_payer, class_codes, declared_rows, foreign, in_silence, pay_for_black_box
 from tacit.desk.checks import check_classes, check_state
-from tacit.desk.estimators import PrivateEstimator, as_array
+from tacit.desk.estimators import PrivateEstimator, as_array, flat
 from tacit.desk.parts import Named
 from tacit.errors import PrivacyError, TacitError, bad_parameter
 from tacit.ledger import Account
@@ -214,7 +214,8 @@ class BlackBoxClassifier(PrivateClassifier):
             scores[:, places] = np.maximum(_probabilities(answer, len(scores), len(places)), 1e-12)
         else:
             answer = model.predict(X)
-            labels = answer if len(getattr(answer, "shape", "1")) == 1 else []
+            labels = flat(answer) if isinstance(answer, list | tuple) else answer
+            labels = labels if len(getattr(labels, "shape", "1")) == 1 else []
             codes = class_codes("predict", labels, tuple(self.classes_.tolist()))
             if codes.shape != (len(scores),):
                 raise bad_parameter(OWNER, "estimator", "one whose predict gives a label for each row", "another shape")
