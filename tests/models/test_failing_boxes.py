@@ -60,15 +60,13 @@ class Leaving(Careful):
             raise SystemExit(str(error)) from None
 
 
-class Abstaining(Careful):
+class Abstaining:
     """Gives labels in a list, and "unknown" for a row that it does not know: of which numpy would make texts."""
 
-    predict_proba = None  # type: ignore[assignment]
+    epsilon = 0.5
 
-    def __getattribute__(self, name: str) -> Any:
-        if name == "predict_proba":
-            raise AttributeError(name)
-        return super().__getattribute__(name)
+    def fit(self, X: Any, y: Any) -> None:
+        self.seen = X.shape
 
     def predict(self, X: Any) -> list[Any]:
         rows = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=float)

@@ -92,12 +92,12 @@ def _checked_names(path: str, options: FileOptions) -> tuple[str, ...]:
         )
         raise SourceError(f"{message} {remedy}", file=path)
     check_whole(files, [], options)
-    names, *others = ((file, tuple(column_names(file, settle(file, options)))) for file in files)
-    for file, found in others:
-        if found != names[1]:
+    found = [tuple(column_names(file, settle(file, options))) for file in files]
+    for file, names in zip(files, found, strict=True):
+        if names != found[0]:
             message = f"On Spark, all files have the same columns in the same order, and those of {str(file)!r} differ."
             raise SourceError(f"{message} Write them anew, or name them one by one.", file=str(file))
-    return names[1]
+    return found[0]
 
 
 def reading_of(data: DataFrame | str | Path, options: FileOptions | None = None) -> str:
